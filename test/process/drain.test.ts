@@ -16,7 +16,7 @@ beforeAll(async () => {
   const body = { name: 'Drained', organizationId: site.cast.leafLab };
   const { id } = (await site.owner('POST', '/api/v1/experiments', { body })).body as { id: string };
   experiment = `/api/v1/experiments/${id}`;
-  const rows = Array.from({ length: 400_000 }, (_, index) => `${index},${(index * 7919) % 100_003},row ${index}`);
+  const rows = Array.from({ length: 200_000 }, (_, index) => `${index},${(index * 7919) % 100_003},row ${index}`);
   await uploadTable(site.owner, id, 'numbers', ['a,b,c', ...rows].join('\n'));
 });
 afterAll(() => site.stop());
@@ -91,14 +91,24 @@ test(
     const reader = await rawSocket(server.baseUrl);
     const idle = await rawSocket(server.baseUrl);
     const halfway = await rawSocket(server.baseUrl);
-    for (const socket of [idle, halfway]) socket.on('error', () => undefined).resume();
+    const unused = [idle, halfway].map(
+      (socket) =>
+        new Promise<unknown>((resolve) => {
+          socket
+            .on('error', () => undefined)
+            .once('end', resolve)
+            .once('close', resolve)
+            .resume();
+        }),
+    );
     halfway.write('GET /health/live HTTP/1.1\r\nHo');
     reader.write(`GET ${experiment}/data?tableName=numbers HTTP/1.1\r\n${headers}\r\n`);
     const chunks: Buffer[] = [];
     await once(reader, 'readable');
     const gone = once(server.child, 'exit');
     server.child.kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 7_500));
+    await Promise.all(unused);
+    for (const socket of [idle, halfway]) socket.destroy();
     expect(server.child.exitCode).toBeNull();
     reader.on('data', (chunk: Buffer) => chunks.push(chunk));
     await once(reader, 'end');

@@ -115,6 +115,27 @@ interface RawOptions {
   lingerMs?: number;
 }
 
+/** Bytes in the order in which they came; what is held is seldom copied. */
+class Received {
+  #room = Buffer.allocUnsafe(65_536);
+  #length = 0;
+
+  add(chunk: Buffer): void {
+    const length = this.#length + chunk.length;
+    if (length > this.#room.length) {
+      const room = Buffer.allocUnsafe(2 * length);
+      this.#room.copy(room, 0, 0, this.#length);
+      this.#room = room;
+    }
+    chunk.copy(this.#room, this.#length);
+    this.#length = length;
+  }
+
+  all(): Buffer {
+    return this.#room.subarray(0, this.#length);
+  }
+}
+
 /** Opens a connection to where a base URL points. */
 export async function rawSocket(baseUrl: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl);
@@ -130,15 +151,30 @@ export async function sendRaw(
   { methods = ['GET'], halfClose = false, pauseMs = 0, quietMs = 10_000, lingerMs = 0 }: RawOptions = {},
 ): Promise<RawExchange> {
   const socket = await rawSocket(baseUrl);
-  const chunks: Buffer[] = [];
+  const received = new Received();
   const state = { closed: false, reset: false, heard: performance.now() };
+  let wake: () => void = () => undefined;
   socket.on('data', (chunk: Buffer) => {
-    chunks.push(chunk);
+    received.add(chunk);
     state.heard = performance.now();
+    wake();
   });
-  socket.on('end', () => (state.closed = true));
-  socket.on('close', () => (state.closed = true));
+  const close = () => {
+    state.closed = true;
+    wake();
+  };
+  socket.on('end', close);
+  socket.on('close', close);
   socket.on('error', () => (state.reset = true));
+  /** Waits until something comes, at most so many milliseconds. */
+  const listen = (milliseconds: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   const list = typeof pieces === 'string' || Buffer.isBuffer(pieces) ? [pieces] : pieces;
   for (const [index, piece] of list.entries()) {
     if (index > 0 && pauseMs > 0) await sleep(pauseMs);
@@ -150,14 +186,17 @@ export async function sendRaw(
   let wholeAt = 0;
   for (;;) {
     const wasClosed = state.closed;
-    const bytes = Buffer.concat(chunks);
-    found = parseAnswers(bytes, methods, wasClosed);
+    found = parseAnswers(received.all(), methods, wasClosed);
     if (wasClosed) break;
+    const now = performance.now();
+    let last = state.heard + quietMs;
     if (found.answers.length >= methods.length && found.rest.length === 0) {
-      wholeAt ||= performance.now();
-      if (performance.now() - wholeAt >= lingerMs) break;
+      wholeAt ||= now;
+      last = Math.min(last, wholeAt + lingerMs);
     }
-    if (performance.now() - state.heard > quietMs) break;
+    if (now >= last) break;
+    await listen(last - now);
+    // what comes at once is looked at once
     await sleep(2);
   }
   socket.destroy();
