@@ -8,9 +8,7 @@ import { sharedSite, spawnServer, type ServerProcess } from '../support/process.
 const PRELOAD = `--import=${join(import.meta.dirname, '..', 'support', 'throws-later.ts')}`;
 
 const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing) await close();
-});
+afterAll(() => Promise.all(closing.map((close) => close())));
 
 async function start(fault: FaultKind): Promise<ServerProcess> {
   const site = await sharedSite();
@@ -41,7 +39,8 @@ const logged = (server: ServerProcess) => server.output().match(/^.*something fa
 const GOING_ON: FaultKind[] = ['connection', 'statement', 'rejection'];
 const ENDING: FaultKind[] = ['exception', 'memory'];
 
-test.each(GOING_ON)(
+// each has a process of its own, and most of a fault is waiting
+test.concurrent.each(GOING_ON)(
   'after a fault of kind %s it is not ready for a while, answers all the same, and goes on',
   { timeout: 60_000 },
   async (kind) => {
@@ -59,7 +58,7 @@ test.each(GOING_ON)(
   },
 );
 
-test.each(ENDING)('after a fault of kind %s it drains and ends with status 1', { timeout: 60_000 }, async (kind) => {
+test.concurrent.each(ENDING)('after a fault of kind %s it drains and ends with status 1', { timeout: 60_000 }, async (kind) => {
   const server = await start(kind);
   expect(await statusOf(server, '/health/ready')).toBe(200);
   const gone = once(server.child, 'exit');
@@ -70,7 +69,7 @@ test.each(ENDING)('after a fault of kind %s it drains and ends with status 1', {
   expect(logged(server)[0]).toContain(`"kind":"${kind}","after":"ends"`);
 });
 
-test('faults that come too often are no accident: it ends', { timeout: 60_000 }, async () => {
+test.concurrent('faults that come too often are no accident: it ends', { timeout: 60_000 }, async () => {
   const server = await start('rejection');
   const gone = once(server.child, 'exit');
   for (let sent = 0; sent < 40 && server.child.exitCode === null && !server.output().includes('"after":"ends"'); sent += 1) {

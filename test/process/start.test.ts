@@ -5,7 +5,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { failing, spawnServer, type ServerProcess } from '../support/process.ts';
+import { readConfig } from '../../src/config.ts';
+import { StartError } from '../../src/errors.ts';
+import { failing, sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
 const folders: string[] = [];
 const folder = () => {
@@ -27,7 +29,8 @@ const isAlive = (pid: number) => {
 };
 const postgresPid = (dataDir: string) => Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-describe('the embedded Postgres', () => {
+// each has a folder and a Postgres of its own, and one waits for half a minute: they do so side by side
+describe.concurrent('the embedded Postgres', () => {
   test('is stopped by SIGTERM, refused to a second start, and adopted after kill -9', async () => {
     const dataDir = folder();
     const first = await spawnServer({ DATA_DIR: dataDir });
@@ -141,7 +144,7 @@ const said = async (server: ServerProcess, sentence: string) => {
   expect(server.output()).toContain(sentence);
 };
 
-describe('what surrounds a start', () => {
+describe.concurrent('what surrounds a start', () => {
   test('an unreachable BASE_URL and a taken port 8883 do not stop it; what it makes is private; scratch of the dead goes', async () => {
     const dataDir = folder();
     const scratch = join(dataDir, 'tmp');
@@ -178,9 +181,11 @@ describe('what surrounds a start', () => {
   test.each(['PORT', 'BROKER_PORT'])(
     'a %s that was asked for and is taken stops it with a sentence',
     async (name) => {
+      const site = await sharedSite();
       const taken = await take(0);
-      const { code, text } = await failing({ DATA_DIR: folder(), MACRO_LANGUAGES: 'none', [name]: String(taken.port) });
+      const { code, text } = await failing({ ...site.environment, MACRO_LANGUAGES: 'none', [name]: String(taken.port) });
       taken.free();
+      await site.remove();
       expect(code).toBe(1);
       expect(text).toContain(`fieldlake cannot start: ${name} ${taken.port} is in use on 127.0.0.1; choose another`);
     },
@@ -190,24 +195,36 @@ describe('what surrounds a start', () => {
 
 const DATABRICKS = { DATABRICKS_HOST: 'x', DATABRICKS_HTTP_PATH: '/sql/1.0/warehouses/a' };
 
+const WRONG: [setting: Record<string, string>, sentence: string][] = [
+  [{ PORT: 'eighty' }, 'PORT'],
+  [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL'],
+  [{ S3_BUCKET: 'lake' }, 'S3_BUCKET and S3_REGION must be given together'],
+  [
+    { S3_ACCESS_KEY_ID: 'x', S3_BUCKET: 'lake', S3_REGION: 'eu-central-1' },
+    'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be given together',
+  ],
+  [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST and DATABRICKS_HTTP_PATH must be given together.'],
+  [{ DATABRICKS_HOST: 'https://x/' }, 'DATABRICKS_HOST is not valid: it must be a host name'],
+  [{ ...DATABRICKS, DATABRICKS_CLIENT_ID: 'a' }, 'DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET must be given together.'],
+  [{ ...DATABRICKS, DATABRICKS_TOKEN: 'a' }, 'Databricks reads the lake from a bucket: set S3_BUCKET and S3_REGION, or DATABRICKS_LAKE'],
+  [{ ENGINE: 'auto' }, 'ENGINE=auto needs DATABRICKS_HOST, DATABRICKS_HTTP_PATH and credentials.'],
+  [DATABRICKS, 'Databricks needs either DATABRICKS_TOKEN or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET.'],
+  [{ SAMPLE_DATA: 'maybe' }, 'SAMPLE_DATA'],
+];
+
 describe('a wrong setting stops the start with one sentence', () => {
-  test.each([
-    [{ PORT: 'eighty' }, 'PORT'],
-    [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL'],
-    [{ S3_BUCKET: 'lake' }, 'S3_BUCKET and S3_REGION must be given together'],
-    [
-      { S3_ACCESS_KEY_ID: 'x', S3_BUCKET: 'lake', S3_REGION: 'eu-central-1' },
-      'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be given together',
-    ],
-    [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST and DATABRICKS_HTTP_PATH must be given together.'],
-    [{ DATABRICKS_HOST: 'https://x/' }, 'DATABRICKS_HOST is not valid: it must be a host name'],
-    [{ ...DATABRICKS, DATABRICKS_CLIENT_ID: 'a' }, 'DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET must be given together.'],
-    [{ ...DATABRICKS, DATABRICKS_TOKEN: 'a' }, 'Databricks reads the lake from a bucket: set S3_BUCKET and S3_REGION, or DATABRICKS_LAKE'],
-    [{ ENGINE: 'auto' }, 'ENGINE=auto needs DATABRICKS_HOST, DATABRICKS_HTTP_PATH and credentials.'],
-    [DATABRICKS, 'Databricks needs either DATABRICKS_TOKEN or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET.'],
-    [{ SAMPLE_DATA: 'maybe' }, 'SAMPLE_DATA'],
-  ])('%j', async (setting, sentence) => {
-    const { code, text } = await failing({ DATA_DIR: folder(), ...(setting as Record<string, string>) });
+  test.each(WRONG)('%j is refused', (setting, sentence) => {
+    const environment = { DATA_DIR: folder() };
+    expect(() => readConfig(environment)).not.toThrow();
+    const read = () => readConfig({ ...environment, ...setting });
+    expect(read).toThrow(StartError);
+    expect(read).toThrow(sentence);
+    expect(read).not.toThrow(/\n/);
+  });
+
+  // one whose value is wrong, and one that is given without its other half: what reads the settings knows no third way to refuse
+  test.each([WRONG[0]!, WRONG.at(-2)!])('%j, and nothing else is said', async (setting, sentence) => {
+    const { code, text } = await failing({ DATA_DIR: folder(), ...setting });
     expect(code).toBe(1);
     expect(text.trim().split('\n')).toHaveLength(1);
     expect(text).toContain('fieldlake cannot start: ');
