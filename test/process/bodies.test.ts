@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/crashes.ts';
 import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
 import { sendRaw, type RawExchange } from '../support/raw-http.ts';
 
@@ -53,7 +54,7 @@ const ENCODINGS: [string, (text: string) => Buffer][] = [
   ['zstd', zstdCompressSync],
 ];
 
-test.each(ENCODINGS)(
+test.concurrent.each(ENCODINGS)(
   'a body in %s is read; garbage, a cut one and a bomb are refused in one log line without a stack',
   async (name, encode) => {
     const encoding = { 'content-encoding': name };
@@ -75,10 +76,17 @@ test.each(ENCODINGS)(
       '413 PAYLOAD_TOO_LARGE',
     ]);
     expect(bodies[2]!.length).toBeLessThan(100_000);
+    const about = () =>
+      log()
+        .slice(before - 1)
+        .filter((line) => ids.some((id) => line.includes(`"${id}"`)));
+    await eventually(
+      async () => about().length,
+      (count) => count >= 3,
+      5_000,
+    );
     await sleep(300);
-    const lines = log()
-      .slice(before - 1)
-      .filter((line) => ids.some((id) => line.includes(`"${id}"`)));
+    const lines = about();
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(line).not.toContain('stack');
   },
@@ -109,13 +117,14 @@ async function timed<T>(work: Promise<T>): Promise<{ result: T; milliseconds: nu
   return { result, milliseconds: performance.now() - start };
 }
 
-test('a body that stops is 408 after the stall time, and its connection ends', async () => {
+// those that follow only wait
+test.concurrent('a body that stops is 408 after the stall time, and its connection ends', async () => {
   const { head, bytes } = post(PEOPLE, JSON_BODY);
   const slow = await sendRaw(site.server.baseUrl, [head, bytes.subarray(0, 5), bytes.subarray(5)], { pauseMs: STALL_MS / 4 });
   expect(statusesOf(slow)).toEqual([200]);
 
-  for (const begun of ['', '{"us']) {
-    const { result, milliseconds } = await timed(sendRaw(site.server.baseUrl, head + begun, { lingerMs: 1_000 }));
+  const stopped = ['', '{"us'].map((begun) => timed(sendRaw(site.server.baseUrl, head + begun, { lingerMs: 1_000 })));
+  for (const { result, milliseconds } of await Promise.all(stopped)) {
     expect(statusesOf(result)).toEqual([408]);
     expect(result.answers[0]!.headers).toMatchObject({ connection: 'close', 'content-type': expect.stringContaining('problem+json') });
     expect(codeOf(result)).toBe('REQUEST_TOO_SLOW');
@@ -125,7 +134,7 @@ test('a body that stops is 408 after the stall time, and its connection ends', a
   }
 });
 
-test('a body of a refused caller is not waited for without end either', async () => {
+test.concurrent('a body of a refused caller is not waited for without end either', async () => {
   const { head } = post(PEOPLE, JSON_BODY, {}, null);
   const { result, milliseconds } = await timed(sendRaw(site.server.baseUrl, head, { lingerMs: 60_000 }));
   expect(statusesOf(result)).toEqual([401]);
@@ -133,35 +142,35 @@ test('a body of a refused caller is not waited for without end either', async ()
   expect(milliseconds).toBeLessThan(STALL_MS + 8_000);
 });
 
-test('a body of JSON that moves has a time for all of it, and an upload that moves has none', async () => {
+const PIECES = 12;
+const PAUSE_MS = WHOLE_MS / 8;
+
+test.concurrent('a body of JSON that moves has a time for all of it', async () => {
   const piece = ' '.repeat(2_000);
-  const pieces = 12;
-  const pauseMs = WHOLE_MS / 8;
-  const { head } = post(PEOPLE, JSON_BODY, { 'content-length': String(JSON_BODY.length + pieces * piece.length) });
-  const late = await sendRaw(site.server.baseUrl, [head, ...Array.from({ length: pieces }, () => piece), JSON_BODY], {
-    pauseMs,
+  const { head } = post(PEOPLE, JSON_BODY, { 'content-length': String(JSON_BODY.length + PIECES * piece.length) });
+  const late = await sendRaw(site.server.baseUrl, [head, ...Array.from({ length: PIECES }, () => piece), JSON_BODY], {
+    pauseMs: PAUSE_MS,
     lingerMs: 500,
   });
   expect(statusesOf(late)).toEqual([408]);
+});
 
+test.concurrent('an upload that moves has no time for all of it, and one that drips is 408', async () => {
   const field = (name: string, value: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   const begin = `${field('sourceKind', 'csv')}${field('targetKind', 'new')}${field('targetName', 'slow')}--b\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\nContent-Type: text/csv\r\n\r\na,b\n`;
   const rows = '1,2\n'.repeat(500);
   const end = '\r\n--b--\r\n';
   const form = post(`/api/v1/experiments/${experiment}/data/uploads`, '', {
     'content-type': 'multipart/form-data; boundary=b',
-    'content-length': String(begin.length + pieces * rows.length + end.length),
+    'content-length': String(begin.length + PIECES * rows.length + end.length),
   });
-  const { result, milliseconds } = await timed(
-    sendRaw(site.server.baseUrl, [form.head, begin, ...Array.from({ length: pieces }, () => rows), end], { pauseMs }),
-  );
+  const dripping = Array.from({ length: 40 }, () => '1');
+  const [{ result, milliseconds }, drip] = await Promise.all([
+    timed(sendRaw(site.server.baseUrl, [form.head, begin, ...Array.from({ length: PIECES }, () => rows), end], { pauseMs: PAUSE_MS })),
+    sendRaw(site.server.baseUrl, [form.head, begin.replace('slow', 'drip'), ...dripping], { pauseMs: STALL_MS / 8, lingerMs: 500 }),
+  ]);
   expect(statusesOf(result)).toEqual([201]);
   expect(milliseconds).toBeGreaterThan(WHOLE_MS * 1.5);
-  const dripping = Array.from({ length: 40 }, () => '1');
-  const drip = await sendRaw(site.server.baseUrl, [form.head, begin.replace('slow', 'drip'), ...dripping], {
-    pauseMs: STALL_MS / 8,
-    lingerMs: 500,
-  });
   expect(statusesOf(drip)).toEqual([408]);
 });
 
