@@ -141,7 +141,8 @@ async function eachFault(
     }
 }
 
-test('a bucket that fails in every way: uploads, and files of exports', { timeout: 3_600_000 }, async () => {
+// each has a proxy of its own, and waits more than it works
+test.concurrent('a bucket that fails in every way: uploads, and files of exports', { timeout: 3_600_000 }, async () => {
   const seen = new Map<string, number>();
   const note = (label: string) => seen.set(label, (seen.get(label) ?? 0) + 1);
   const first = await ask(server.baseUrl, upload('first'));
@@ -195,7 +196,7 @@ test('a bucket that fails in every way: uploads, and files of exports', { timeou
   expect(seen.get('upload later')).toBeGreaterThan(0);
 });
 
-test(
+test.concurrent(
   'a mail server that fails in every way: every letter arrives, and one that comes twice has one id',
   { timeout: 3_600_000 },
   async () => {
@@ -239,7 +240,7 @@ test(
   },
 );
 
-test('an endpoint of a webhook that fails in every way is told of everything', { timeout: 3_600_000 }, async () => {
+test.concurrent('an endpoint of a webhook that fails in every way is told of everything', { timeout: 3_600_000 }, async () => {
   const made = await ask(
     server.baseUrl,
     owner('POST', `/api/v1/organizations/${cast.leafLab}/webhooks`, {
@@ -274,7 +275,7 @@ test('an endpoint of a webhook that fails in every way is told of everything', {
   console.log(`${wanted.length} messages arrived; met ${JSON.stringify([...proxies.webhook.met])}`);
 });
 
-test('a Databricks warehouse behind a failing line', { timeout: 3_600_000 }, async () => {
+test.concurrent('a Databricks warehouse behind a failing line', { timeout: 3_600_000 }, async () => {
   const place = await sharedSite();
   const root = join(place.folder, 'lake');
   const lake = await DatabricksLake.open(
