@@ -30,7 +30,7 @@ export async function fireUnderKills({ seed, people, acts, kills, lanes }: Order
   const site = await sharedSite();
   const { db } = site.database;
   const environment = { ...site.environment, SIGN_INS_PER_MINUTE: '100000', LOG_LEVEL: 'fatal', DUCKDB_MEMORY_MB: '256' };
-  const up: (ServerProcess | null)[] = [await spawnServer(environment), await spawnServer(environment)];
+  const up: (ServerProcess | null)[] = await Promise.all([spawnServer(environment), spawnServer(environment)]);
   const found: Aftermath['breaches'] = [];
   let checks = 0;
   let killed = 0;
