@@ -2,8 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { makePerson } from '../support/cast.ts';
 import { eventually } from '../support/crashes.ts';
-import { spawnServer } from '../support/process.ts';
+import { sharedSite, spawnServer } from '../support/process.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'fieldlake-whole-way-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -61,16 +62,11 @@ function reconciled(folder: string): Expected {
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 test('the whole way: messages, a chart that is watched, a macro that is edited and run again, an export, and books that agree', async () => {
-  const server = await spawnServer({ DATA_DIR: join(root, 'data'), SAMPLE_DATA: 'on', MACRO_LANGUAGES: 'javascript' });
+  const site = await sharedSite();
+  const server = await spawnServer({ ...site.environment, MACRO_LANGUAGES: 'javascript' });
   const sent = mkdtempSync(join(root, 'sent-'));
   try {
-    const quickstart = await eventually(
-      async () => server.output().includes('quickstart.json'),
-      (isThere) => isThere,
-      60_000,
-    );
-    expect(quickstart).toBe(true);
-    const { apiKey, adminUrl } = JSON.parse(readFileSync(join(root, 'data', 'quickstart.json'), 'utf8')) as Record<string, string>;
+    const { apiKey } = await makePerson(site.database.db, 'owner');
     const call = async (method: string, path: string, body?: object) => {
       const response = await fetch(`${server.baseUrl}/api/v1${path}`, {
         method,
@@ -181,10 +177,11 @@ test('the whole way: messages, a chart that is watched, a macro that is edited a
     expect(new Map([...exported].sort())).toEqual(new Map([...rows].sort()));
 
     // what was not stored was set aside, and counted; the second delivery of an object was none
-    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+    const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
     expect(Number(/pipeline_measurements_total{outcome="quarantined"} (\d+)/.exec(metrics)?.[1])).toBe(refused);
     expect(rows.size + refused).toBe(OBJECTS * LINES);
   } finally {
     await server.kill('SIGTERM');
+    await site.remove();
   }
 }, 300_000);
