@@ -97,8 +97,9 @@ test('a clock that is an hour ahead, then an hour behind, locks nobody out and l
     // a code and a signed URL that are asked for before the clock jumps
     const code = await codeFor(crossing);
     set(clock);
-    await sleep(1_500);
-    expect(Math.abs((await away()) - Number(clock) * 1_000), clock).toBeLessThan(30_000);
+    await expect
+      .poll(async () => Math.abs((await away()) - Number(clock) * 1_000), { message: clock, timeout: 10_000 })
+      .toBeLessThan(30_000);
     expect(Math.abs(Number(clock) * 1_000)).toBeLessThanOrEqual(HOUR);
     const crossed = await signIn(crossing, code);
     expect(crossed.status, `${clock} ${crossed.text}`).toBe(200);

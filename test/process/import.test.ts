@@ -77,8 +77,9 @@ test('what cannot be imported is refused with the reason, and leaves nothing', a
     [[file('bad.json', PROJECT.replace('"number"', '"slider"')), '--owner', ADDRESS], /questions/],
     [[project, '--owner', ADDRESS, '--force'], /force/],
   ];
-  for (const [args, reason] of refused) {
-    const { code, text, problem } = await bring(...args);
+  const answers = await Promise.all(refused.map(([args]) => bring(...args)));
+  for (const [at, [args, reason]] of refused.entries()) {
+    const { code, text, problem } = answers[at]!;
     expect({ args, code, text }).toEqual({ args, code: 1, text: '' });
     expect(problem).toMatch(reason);
     expect(problem).not.toMatch(/\n\s+at /);

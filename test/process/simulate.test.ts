@@ -31,7 +31,7 @@ test(
   'npm run device -- simulate: what was acknowledged, dropped connections or not, is in the table once',
   { timeout: 120_000 },
   async () => {
-    const quick = ['--count', '4', '--rate', '2', '--minutes', '0.1', '--drop-every', '2', '--upload-every', '3'];
+    const quick = ['--count', '4', '--rate', '4', '--minutes', '0.05', '--drop-every', '1', '--upload-every', '1.5'];
     const { code, report, said } = await runSimulator(address(), ...quick);
     expect(code, said + JSON.stringify(report).slice(0, 900)).toBe(0);
     expect(report).toMatchObject({ devices: 4, missing: [], repeated: [] });
@@ -52,15 +52,17 @@ test(
 );
 
 test('npm run device says what it does not understand, and what it cannot reach', async () => {
-  const bad = await runSimulator(address(), '--count', 'many');
-  expect(bad.code).toBe(1);
-  expect(bad.said).toMatch(/--count is a number from 1 to 2000\n[^]*usage:/);
   const nobody = createServer();
   await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', () => resolve()));
   const { port } = nobody.address() as { port: number };
   await new Promise((resolve) => nobody.close(resolve));
-  const away = await runSimulator({ ...address(), baseUrl: `http://127.0.0.1:${port}` });
+  const [bad, away, denied] = await Promise.all([
+    runSimulator(address(), '--count', 'many'),
+    runSimulator({ ...address(), baseUrl: `http://127.0.0.1:${port}` }),
+    runSimulator({ ...address(), apiKey: 'flk_wrong' }),
+  ]);
+  expect(bad.code).toBe(1);
+  expect(bad.said).toMatch(/--count is a number from 1 to 2000\n[^]*usage:/);
   expect(away).toMatchObject({ code: 1, report: undefined });
-  const denied = await runSimulator({ ...address(), apiKey: 'flk_wrong' });
   expect(denied.said).toContain('answered 403');
 });

@@ -92,65 +92,73 @@ async function describeDatabase(url: string): Promise<string> {
   }
 }
 
-test('a database at the last migration before the squash is stamped and goes on with its data; an older one is refused and left as it is', async () => {
-  const site = await makeOldSite();
-  const all = await migrationsOf(site.url);
-  const [last] = await ask<{ id: number; run_on: Date }>(site.url, 'delete from schema_migrations where name = $1 returning *', [
-    all.at(-1),
-  ]);
-  const older = await failing(site.environment);
-  expect(older.text).toContain(
-    `stands at migration ${all.at(-2)!} and is too old for this version, which begins at ${all.at(-1)!}: start a version that has ${all.at(-1)!} once`,
-  );
-  expect(older.code).toBe(1);
-  expect(await migrationsOf(site.url)).toEqual(all.slice(0, -1));
-
-  // that it ran is all that was missing
-  await ask(site.url, 'insert into schema_migrations values ($1, $2, $3)', [last!.id, all.at(-1), last!.run_on]);
-  const server = await spawnServer(site.environment);
-  try {
-    expect(await migrationsOf(site.url)).toEqual(OURS);
-    const fresh = await makeSite(cloneDatabase());
-    const [stamped, made] = await Promise.all([describeDatabase(site.url), describeDatabase(fresh.url)]);
-    expect(made).toContain('rights audit_events');
-    expect(stamped).toBe(made);
-
-    const [ada] = await ask<{ id: string }>(site.url, `select id from users where email = 'ada@example.org'`);
-    const { key } = await createApiKey(site.db, { userId: ada!.id, name: 'test', rateLimit: 1_000 });
-    const api = async (path: string, body?: object): Promise<any> => {
-      const response = await fetch(`${server.baseUrl}/api/v1${path}`, {
-        headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-      });
-      expect(response.ok, path).toBe(true);
-      return response.json();
-    };
-    const [kept] = (await api('/experiments?search=kept')) as { id: string; name: string }[];
-    expect(kept).toMatchObject({ name: 'Kept' });
-    const [plots] = await api(`/experiments/${kept!.id}/data?tableName=plots`);
-    expect(plots.data.rows).toMatchObject([
-      { plot: 1, phi2: 0.61, contributor: { name: 'Ada Lovelace' } },
-      { plot: 2, phi2: 0.72 },
-      { plot: 3, phi2: 0.55 },
+test.concurrent(
+  'a database at the last migration before the squash is stamped and goes on with its data; an older one is refused and left as it is',
+  async () => {
+    const site = await makeOldSite();
+    const all = await migrationsOf(site.url);
+    const [last] = await ask<{ id: number; run_on: Date }>(site.url, 'delete from schema_migrations where name = $1 returning *', [
+      all.at(-1),
     ]);
-    expect(await api(`/experiments/${kept!.id}/locations`)).toMatchObject([{ name: 'North field' }]);
-    // and new things go in
-    await api('/experiments', { name: 'After the squash' });
-    expect(await api('/experiments?search=squash')).toHaveLength(2);
-  } finally {
-    await server.kill('SIGKILL');
-  }
-}, 120_000);
+    const older = await failing(site.environment);
+    expect(older.text).toContain(
+      `stands at migration ${all.at(-2)!} and is too old for this version, which begins at ${all.at(-1)!}: start a version that has ${all.at(-1)!} once`,
+    );
+    expect(older.code).toBe(1);
+    expect(await migrationsOf(site.url)).toEqual(all.slice(0, -1));
 
-test('a database that another version has migrated is refused and left as it is', async () => {
-  const site = await makeSite(cloneDatabase());
-  await runMigrations(site);
-  await ask(site.url, `insert into schema_migrations (name, run_on) values ('999_of_tomorrow', now())`);
-  const newer = await failing(site.environment);
-  expect(newer.text).toContain(`migrated by another version: it stands at 999_of_tomorrow, and this version ends at ${OURS.at(-1)!}.`);
-  expect(newer.code).toBe(1);
-  expect(await migrationsOf(site.url)).toEqual([...OURS, '999_of_tomorrow']);
-}, 60_000);
+    // that it ran is all that was missing
+    await ask(site.url, 'insert into schema_migrations values ($1, $2, $3)', [last!.id, all.at(-1), last!.run_on]);
+    const server = await spawnServer(site.environment);
+    try {
+      expect(await migrationsOf(site.url)).toEqual(OURS);
+      const fresh = await makeSite(cloneDatabase());
+      const [stamped, made] = await Promise.all([describeDatabase(site.url), describeDatabase(fresh.url)]);
+      expect(made).toContain('rights audit_events');
+      expect(stamped).toBe(made);
+
+      const [ada] = await ask<{ id: string }>(site.url, `select id from users where email = 'ada@example.org'`);
+      const { key } = await createApiKey(site.db, { userId: ada!.id, name: 'test', rateLimit: 1_000 });
+      const api = async (path: string, body?: object): Promise<any> => {
+        const response = await fetch(`${server.baseUrl}/api/v1${path}`, {
+          headers: { 'x-api-key': key, 'content-type': 'application/json' },
+          ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+        });
+        expect(response.ok, path).toBe(true);
+        return response.json();
+      };
+      const [kept] = (await api('/experiments?search=kept')) as { id: string; name: string }[];
+      expect(kept).toMatchObject({ name: 'Kept' });
+      const [plots] = await api(`/experiments/${kept!.id}/data?tableName=plots`);
+      expect(plots.data.rows).toMatchObject([
+        { plot: 1, phi2: 0.61, contributor: { name: 'Ada Lovelace' } },
+        { plot: 2, phi2: 0.72 },
+        { plot: 3, phi2: 0.55 },
+      ]);
+      expect(await api(`/experiments/${kept!.id}/locations`)).toMatchObject([{ name: 'North field' }]);
+      // and new things go in
+      await api('/experiments', { name: 'After the squash' });
+      expect(await api('/experiments?search=squash')).toHaveLength(2);
+    } finally {
+      await server.kill('SIGKILL');
+    }
+  },
+  120_000,
+);
+
+test.concurrent(
+  'a database that another version has migrated is refused and left as it is',
+  async () => {
+    const site = await makeSite(cloneDatabase());
+    await runMigrations(site);
+    await ask(site.url, `insert into schema_migrations (name, run_on) values ('999_of_tomorrow', now())`);
+    const newer = await failing(site.environment);
+    expect(newer.text).toContain(`migrated by another version: it stands at 999_of_tomorrow, and this version ends at ${OURS.at(-1)!}.`);
+    expect(newer.code).toBe(1);
+    expect(await migrationsOf(site.url)).toEqual([...OURS, '999_of_tomorrow']);
+  },
+  60_000,
+);
 
 /** Starts a server that comes to wait for a lock in the middle of its migrations, and kills it there; `look` sees what it has done by then. */
 async function killMidway(
@@ -177,38 +185,46 @@ async function killMidway(
   }
 }
 
-test('migrations that were killed midway go on with the next process', async () => {
-  const site = await makeSite(emptyDatabase());
-  const done = OURS.findIndex((name) => name.includes('uploads'));
-  await killMidway(
-    site,
-    `create function held.wait() returns event_trigger language plpgsql as $$
+test.concurrent(
+  'migrations that were killed midway go on with the next process',
+  async () => {
+    const site = await makeSite(emptyDatabase());
+    const done = OURS.findIndex((name) => name.includes('uploads'));
+    await killMidway(
+      site,
+      `create function held.wait() returns event_trigger language plpgsql as $$
      begin
        if exists (select from pg_event_trigger_ddl_commands() where object_identity = 'public.uploads') then perform pg_advisory_xact_lock(4711); end if;
      end $$;
      create event trigger wait on ddl_command_end when tag in ('CREATE TABLE') execute function held.wait()`,
-    async () => expect(await migrationsOf(site.url)).toEqual(OURS.slice(0, done)),
-  );
-  expect(done).toBeGreaterThan(0);
-  await runMigrations(site);
-  expect(await migrationsOf(site.url)).toEqual(OURS);
-  const fresh = await makeSite(cloneDatabase());
-  expect(await describeDatabase(site.url)).toBe(await describeDatabase(fresh.url));
-}, 120_000);
+      async () => expect(await migrationsOf(site.url)).toEqual(OURS.slice(0, done)),
+    );
+    expect(done).toBeGreaterThan(0);
+    await runMigrations(site);
+    expect(await migrationsOf(site.url)).toEqual(OURS);
+    const fresh = await makeSite(cloneDatabase());
+    expect(await describeDatabase(site.url)).toBe(await describeDatabase(fresh.url));
+  },
+  120_000,
+);
 
-test('a stamping that was killed midway is done by the next process', async () => {
-  const site = await makeOldSite();
-  const before = await migrationsOf(site.url);
-  await killMidway(
-    site,
-    `create function held.wait() returns trigger language plpgsql as $$
+test.concurrent(
+  'a stamping that was killed midway is done by the next process',
+  async () => {
+    const site = await makeOldSite();
+    const before = await migrationsOf(site.url);
+    await killMidway(
+      site,
+      `create function held.wait() returns trigger language plpgsql as $$
      begin
        perform pg_advisory_xact_lock(4711);
        return new;
      end $$;
      create trigger wait before insert on schema_migrations for each row when (new.name like '007%') execute function held.wait()`,
-    async () => expect(await migrationsOf(site.url)).toEqual(before),
-  );
-  await runMigrations(site);
-  expect(await migrationsOf(site.url)).toEqual(OURS);
-}, 120_000);
+      async () => expect(await migrationsOf(site.url)).toEqual(before),
+    );
+    await runMigrations(site);
+    expect(await migrationsOf(site.url)).toEqual(OURS);
+  },
+  120_000,
+);
