@@ -8,11 +8,13 @@ import { APPLICATION_ROLE } from '../../src/database/migrate.ts';
 import { openJobQueue, type JobQueue } from '../../src/jobs/queue.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
+const openQueue = ({ url }: TestDatabase) => openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined });
+
 let database: TestDatabase;
 let queue: JobQueue;
 beforeAll(async () => {
   database = await cloneDatabase();
-  queue = await openJobQueue({ url: database.url, role: APPLICATION_ROLE, onError: () => undefined });
+  queue = await openQueue(database);
 });
 afterAll(async () => {
   await queue.stop();
@@ -68,7 +70,7 @@ test('a clock that is set back while the queue looks for jobs delays none', asyn
 
 const HELD = `select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and database = (select oid from pg_database where datname = current_database())`;
 
-test('the job of a process that is killed runs elsewhere within ten seconds', async () => {
+test.concurrent('the job of a process that is killed runs elsewhere within ten seconds', async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'stuck-worker.ts'), database.url], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -86,12 +88,19 @@ test('the job of a process that is killed runs elsewhere within ten seconds', as
   expect(performance.now() - since).toBeLessThan(10_000);
 });
 
-test('a process that only loses its connection keeps its job, and says anew that it is at it', async () => {
+test.concurrent('a process that only loses its connection keeps its job, and says anew that it is at it', async ({ onTestFinished }) => {
+  // nobody else holds a job there
+  const own = await cloneDatabase();
+  const worker = await openQueue(own);
+  onTestFinished(async () => {
+    await worker.stop();
+    await own.drop();
+  });
   const runs: AbortSignal[] = [];
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
-  await queue.enqueue('long', {});
-  await queue.work([
+  await worker.enqueue('long', {});
+  await worker.work([
     {
       name: 'long',
       run: (_payload, signal) => {
@@ -101,10 +110,10 @@ test('a process that only loses its connection keeps its job, and says anew that
     },
   ]);
   await until(() => runs.length > 0);
-  const holders = () => database.db.rows<{ pid: number }>({ label: 'test', text: HELD, values: [], name: '' });
+  const holders = () => own.db.rows<{ pid: number }>({ label: 'test', text: HELD, values: [], name: '' });
   const [before] = await holders();
   expect(before).toBeDefined();
-  const admin = new pg.Client({ connectionString: database.url });
+  const admin = new pg.Client({ connectionString: own.url });
   await admin.connect();
   await admin.query('select pg_terminate_backend($1)', [before!.pid]);
   await admin.end();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { enqueueLetter } from '../../src/api/mail/mail.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { writeLetter } from '../../src/mail/letters/frame.ts';
@@ -15,7 +15,7 @@ import { codeIn, lettersTo, nextLetter } from '../support/outbox.ts';
 import { startTestServer } from '../support/server.ts';
 
 const cleanups: (() => Promise<unknown> | undefined)[] = [];
-afterEach(async () => {
+afterAll(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
@@ -101,7 +101,7 @@ describe('letters', () => {
   });
 });
 
-describe('the job', () => {
+describe.concurrent('the job', () => {
   test('sends exactly when the transaction commits, tries again, and leaves nothing readable in the queue', async () => {
     let failures = 2;
     const { letters, url } = await mailServer(() => ((failures -= 1) >= 0 ? refusal(451) : null));
