@@ -46,7 +46,8 @@ function fillUp(mounted: string): void {
       }
 }
 
-describe.runIf(process.getuid?.() === 0)('on a file system of its own, which only root can mount', () => {
+// the two run beside each other: most of their time is waiting
+describe.runIf(process.getuid?.() === 0)('on a file system of its own, which only root can mount', { concurrent: true }, () => {
   beforeAll(async () => {
     folder = mountSmall(24);
     site = await startTestServer({ DATA_DIR: join(folder, 'data'), MACRO_LANGUAGES: 'javascript' });
@@ -102,43 +103,49 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
         body: { tableName: tableId, rowId, annotation: { type: 'comment', content: { type: 'comment', text: 'seen' } } },
       }),
   };
-  const waiting = async () =>
-    (await site.db.one<{ count: number }>(sql('test')`
-      select (select count(*) from pending_messages) + (select count(*) from macro_work) + (select count(*) from macro_reprocesses where status <> 'completed') as count`))!
-      .count;
+  const work = async () =>
+    (await site.db.one<{ messages: number; macros: number }>(sql('test')`
+      select (select count(*) from pending_messages) as messages,
+        (select count(*) from macro_work) + (select count(*) from macro_reprocesses where status <> 'completed') as macros`))!;
+  const isIdle = ({ messages, macros }: { messages: number; macros: number }) => messages + macros === 0;
   const settled = async () => {
     const { body } = await owner('GET', `${base}/data/uploads`, {});
     // what is not published yet becomes a file at any time
     const unpublished = await site.db.one<{ count: number }>(sql('test')`select count(*)::int as count from lake_log`);
-    return !JSON.stringify(body).match(/"status":"(pending|running)"/) && (await waiting()) === 0 && unpublished?.count === 0;
+    return !JSON.stringify(body).match(/"status":"(pending|running)"/) && isIdle(await work()) && unpublished?.count === 0;
   };
 
-  test.each(Object.keys(WRITES))(
-    '%s without room is 503, leaves nothing, and succeeds with room again',
-    async (name) => {
-      const write = WRITES[name]!;
-      const first = await write();
-      expect(first.status, first.text).toBeLessThan(300);
+  test(
+    'what is written without room is 503, leaves nothing, and succeeds with room again',
+    { concurrent: false, timeout: 60_000 },
+    async () => {
+      for (const [name, write] of Object.entries(WRITES)) {
+        const first = await write();
+        expect(first.status, `${name}: ${first.text}`).toBeLessThan(300);
+      }
       await eventually(settled, (is) => is, 20_000);
       const before = kept();
       fill();
       try {
-        const refused = await write();
-        expect([refused.status, refused.body?.code]).toEqual([503, 'STORAGE_FULL']);
-        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-        expect(kept()).toEqual(before);
-        expect((await owner('GET', '/health/live')).status).toBe(200);
+        for (const [name, write] of Object.entries(WRITES)) {
+          const refused = await write();
+          expect([name, refused.status, refused.body?.code]).toEqual([name, 503, 'STORAGE_FULL']);
+          expect(Number(refused.headers.get('retry-after')), name).toBeGreaterThan(0);
+          expect(kept(), name).toEqual(before);
+          expect((await owner('GET', '/health/live')).status, name).toBe(200);
+        }
       } finally {
         rmSync(ballast());
       }
-      const again = await write();
-      expect(again.status, again.text).toBeLessThan(300);
-      await eventually(settled, (is) => is, 20_000);
+      for (const [name, write] of Object.entries(WRITES)) {
+        const again = await write();
+        expect(again.status, `${name}: ${again.text}`).toBeLessThan(300);
+      }
+      expect(await eventually(settled, (is) => is, 20_000)).toBe(true);
     },
-    60_000,
   );
 
-  test('a Parquet download needs no room', async () => {
+  test('a Parquet download needs no room', { concurrent: false }, async () => {
     const download = () =>
       owner('GET', `${base}/data`, { query: { tableName: tableId }, headers: { accept: 'application/vnd.apache.parquet' } });
     const first = await download();
@@ -152,34 +159,38 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     }
   });
 
-  test('an export without room stays waiting, is tried again, and ends whole with room', async () => {
-    const start = async () =>
-      String((await owner('POST', `${base}/data/exports`, { body: { tableName: tableId, format: 'csv' } })).body.exportId);
-    const statusOf = async (id: string) => String((await owner('GET', `${base}/data/exports/${id}/status`)).body.status);
-    const ended = (id: string) =>
-      eventually(
-        () => statusOf(id),
-        (status) => status === 'completed' || status === 'failed',
-        40_000,
-      );
-    const first = await start();
-    expect(await ended(first)).toBe('completed');
-    const whole = await owner('GET', `${base}/data/exports/${first}`);
-    const before = kept();
-    fill();
-    let id: string;
-    try {
-      id = await start();
-      const row = () => site.db.one<{ errors: number }>(sql('test')`select errors from exports where id = ${id}`);
-      expect((await eventually(row, (found) => (found?.errors ?? 0) > 0, 20_000))?.errors).toBeGreaterThan(0);
-      expect(await statusOf(id)).not.toBe('completed');
-      expect(kept()).toEqual(before);
-    } finally {
-      rmSync(ballast());
-    }
-    expect(await ended(id)).toBe('completed');
-    expect((await owner('GET', `${base}/data/exports/${id}`)).text).toBe(whole.text);
-  }, 90_000);
+  test(
+    'an export without room stays waiting, is tried again, and ends whole with room',
+    { concurrent: false, timeout: 90_000 },
+    async () => {
+      const start = async () =>
+        String((await owner('POST', `${base}/data/exports`, { body: { tableName: tableId, format: 'csv' } })).body.exportId);
+      const statusOf = async (id: string) => String((await owner('GET', `${base}/data/exports/${id}/status`)).body.status);
+      const ended = (id: string) =>
+        eventually(
+          () => statusOf(id),
+          (status) => status === 'completed' || status === 'failed',
+          40_000,
+        );
+      const first = await start();
+      expect(await ended(first)).toBe('completed');
+      const whole = await owner('GET', `${base}/data/exports/${first}`);
+      const before = kept();
+      fill();
+      let id: string;
+      try {
+        id = await start();
+        const row = () => site.db.one<{ errors: number }>(sql('test')`select errors from exports where id = ${id}`);
+        expect((await eventually(row, (found) => (found?.errors ?? 0) > 0, 20_000))?.errors).toBeGreaterThan(0);
+        expect(await statusOf(id)).not.toBe('completed');
+        expect(kept()).toEqual(before);
+      } finally {
+        rmSync(ballast());
+      }
+      expect(await ended(id)).toBe('completed');
+      expect((await owner('GET', `${base}/data/exports/${id}`)).text).toBe(whole.text);
+    },
+  );
 
   const rowsOf = async (tableName: string, column: string) =>
     (await owner('GET', `${base}/data`, { query: { tableName, pageSize: 100 } })).body[0].data.rows.map(
@@ -194,79 +205,69 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
       }),
     );
 
-  test('messages and outputs of macros without room wait, and are rows once there is room', async () => {
-    const made = await owner('POST', '/api/v1/macros', {
-      body: { name: 'twice', language: 'javascript', code: 'return { twice: json.n * 2 };', organizationId: site.cast.leafLab },
-    });
-    const macroId = String(made.body.id);
-    await send('room', macroId, 3);
-    await eventually(settled, (is) => is, 30_000);
-    const macroTable = (await owner('GET', `${base}/tables`)).body.find((table: { displayName: string }) =>
-      table.displayName.includes('twice'),
-    ).identifier;
-    const stored = async (name: string) => {
-      const raw = (await rowsOf('raw_data', 'device_id')).filter((id) => String(id).startsWith(`${name}-`));
-      const outputs = (await rowsOf(macroTable, 'device_id')).filter((id) => String(id).startsWith(`${name}-`));
-      return [raw.sort(), outputs.sort()];
-    };
-    const three = (name: string) => [0, 1, 2].map((n) => `${name}-${n}`);
-    expect(await stored('room')).toEqual([three('room'), three('room')]);
-    const before = kept();
-    fill();
-    try {
-      await send('full', macroId, 3);
-      // a batch would be set aside after 7 tries, which 300 ms lie between
-      await sleep(8_000);
-      expect(await waiting()).toBe(3);
-      expect(await stored('full')).toEqual([[], []]);
-      expect(kept()).toEqual(before);
-    } finally {
-      rmSync(ballast());
-    }
-    expect(await eventually(waiting, (count) => count === 0, 10_000)).toBe(0);
-    expect(await stored('full')).toEqual([three('full'), three('full')]);
-    const { quarantined } = (await site.db.one<{ quarantined: number }>(
-      sql('test')`select count(*) as quarantined from messages where experiment_id = ${experimentId} and status <> 'stored'`,
-    ))!;
-    expect(quarantined).toBe(0);
-  }, 90_000);
+  const makeMacro = async (name: string, code: string) =>
+    String(
+      (await owner('POST', '/api/v1/macros', { body: { name, language: 'javascript', code, organizationId: site.cast.leafLab } })).body.id,
+    );
+  const tableOf = async (name: string): Promise<string> =>
+    (await owner('GET', `${base}/tables`)).body.find((table: { displayName: string }) => table.displayName.includes(name)).identifier;
 
-  test('a macro that is run again without room waits, and its rows are the new ones once there is room', async () => {
-    const made = await owner('POST', '/api/v1/macros', {
-      body: { name: 'again', language: 'javascript', code: 'return { version: 1 };', organizationId: site.cast.leafLab },
-    });
-    const macroId = String(made.body.id);
-    await send('again', macroId, 3);
-    await eventually(settled, (is) => is, 30_000);
-    const macroTable = (await owner('GET', `${base}/tables`)).body.find((table: { displayName: string }) =>
-      table.displayName.includes('again'),
-    ).identifier;
-    const runAgain = async (version: number) => {
-      const edited = await owner('PUT', `/api/v1/macros/${macroId}`, { body: { code: `return { version: ${version} };` } });
-      expect(edited.status, edited.text).toBe(200);
-      const answer = await owner('POST', `${base}/data/macros/${macroId}/reprocess`, { body: {} });
-      expect(answer.status, answer.text).toBeLessThan(300);
-    };
-    expect(await rowsOf(macroTable, 'version')).toEqual([1, 1, 1]);
-    await runAgain(2);
-    await eventually(settled, (is) => is, 30_000);
-    expect(await rowsOf(macroTable, 'version')).toEqual([2, 2, 2]);
-    const before = kept();
-    fill();
-    try {
-      await runAgain(3);
-      await sleep(8_000);
-      expect(await waiting()).toBeGreaterThan(0);
-      expect(await rowsOf(macroTable, 'version')).toEqual([2, 2, 2]);
-      expect(kept()).toEqual(before);
-    } finally {
-      rmSync(ballast());
-    }
-    expect(await eventually(waiting, (count) => count === 0, 10_000)).toBe(0);
-    expect(await rowsOf(macroTable, 'version')).toEqual([3, 3, 3]);
-  }, 90_000);
+  test(
+    'without room messages, outputs of macros and a macro that is run again wait, and are rows once there is room',
+    { concurrent: false, timeout: 90_000 },
+    async () => {
+      const [twiceId, againId] = [
+        await makeMacro('twice', 'return { twice: json.n * 2 };'),
+        await makeMacro('again', 'return { version: 1 };'),
+      ];
+      await send('room', twiceId, 3);
+      await send('again', againId, 3);
+      await eventually(settled, (is) => is, 30_000);
+      const [twice, again] = [await tableOf('twice'), await tableOf('again')];
+      const stored = async (name: string) => {
+        const raw = (await rowsOf('raw_data', 'device_id')).filter((id) => String(id).startsWith(`${name}-`));
+        const outputs = (await rowsOf(twice, 'device_id')).filter((id) => String(id).startsWith(`${name}-`));
+        return [raw.sort(), outputs.sort()];
+      };
+      const three = (name: string) => [0, 1, 2].map((n) => `${name}-${n}`);
+      const runAgain = async (version: number) => {
+        const edited = await owner('PUT', `/api/v1/macros/${againId}`, { body: { code: `return { version: ${version} };` } });
+        expect(edited.status, edited.text).toBe(200);
+        const answer = await owner('POST', `${base}/data/macros/${againId}/reprocess`, { body: {} });
+        expect(answer.status, answer.text).toBeLessThan(300);
+      };
+      expect(await stored('room')).toEqual([three('room'), three('room')]);
+      expect(await rowsOf(again, 'version')).toEqual([1, 1, 1]);
+      await runAgain(2);
+      await eventually(settled, (is) => is, 30_000);
+      expect(await rowsOf(again, 'version')).toEqual([2, 2, 2]);
+      const before = kept();
+      fill();
+      try {
+        await send('full', twiceId, 3);
+        await runAgain(3);
+        // a batch would be set aside after 7 tries, which 300 ms lie between
+        await sleep(8_000);
+        const { messages, macros } = await work();
+        expect(messages).toBe(3);
+        expect(macros).toBeGreaterThan(0);
+        expect(await stored('full')).toEqual([[], []]);
+        expect(await rowsOf(again, 'version')).toEqual([2, 2, 2]);
+        expect(kept()).toEqual(before);
+      } finally {
+        rmSync(ballast());
+      }
+      expect(await eventually(work, isIdle, 10_000)).toEqual({ messages: 0, macros: 0 });
+      expect(await stored('full')).toEqual([three('full'), three('full')]);
+      expect(await rowsOf(again, 'version')).toEqual([3, 3, 3]);
+      const { quarantined } = (await site.db.one<{ quarantined: number }>(
+        sql('test')`select count(*) as quarantined from messages where experiment_id = ${experimentId} and status <> 'stored'`,
+      ))!;
+      expect(quarantined).toBe(0);
+    },
+  );
 
-  test('a picture of a chart needs no room', async () => {
+  test('a picture of a chart needs no room', { concurrent: false, timeout: 60_000 }, async () => {
     const visualization = {
       name: 'Waves',
       chartFamily: 'basic',
@@ -295,10 +296,10 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     } finally {
       rmSync(ballast());
     }
-  }, 60_000);
+  });
 });
 
-describe.runIf(process.getuid?.() === 0)('with little memory, so that a sort needs the disk', () => {
+describe.runIf(process.getuid?.() === 0)('with little memory, so that a sort needs the disk', { concurrent: true }, () => {
   let small: string;
   let place: TestServer;
   beforeAll(() => {
