@@ -9,7 +9,6 @@ import { readJson } from '../../src/json.ts';
 import { noteSecretsOf, testLog } from './canaries.ts';
 import { makeCast, type Cast, type Person } from './cast.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
-import { leaveServer } from './kept-connections.ts';
 import { recordExchange } from './operations-seen.ts';
 import { spawnServer, type ServerProcess } from './process.ts';
 
@@ -126,7 +125,6 @@ export async function startTestServer(environment: Record<string, string> = {}):
     stop: async () => {
       // whatever was asked of it, it must still be there to be stopped
       const ended = server.child.exitCode ?? server.child.signalCode;
-      for (const url of [server.baseUrl, server.adminUrl]) leaveServer(url);
       await Promise.all([server.kill('SIGTERM'), opening?.then((context) => context.close())]);
       await clean();
       const code = ended ?? server.child.exitCode;
