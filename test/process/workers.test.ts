@@ -50,6 +50,13 @@ const waitingIn = async (experiments: readonly string[]): Promise<number> =>
   (await site.db.one<{ left: number }>(
     sql('test')`select count(*)::int as left from messages where status = 'pending' and experiment_id = any(${[...experiments]}::uuid[])`,
   ))!.left;
+/** The messages of these experiments that still wait once none does, or when the time is over. */
+const leftIn = (experiments: readonly string[], milliseconds: number) =>
+  eventually(
+    () => waitingIn(experiments),
+    (left) => left === 0,
+    milliseconds,
+  );
 const statusOf = async (upload: string): Promise<string> => (await owner('GET', upload)).body.status;
 
 test('without a worker an upload waits, and the log says so; with one it is read', async () => {
@@ -81,13 +88,7 @@ test('messages are left to the process that has them, and those of another exper
   await holder.connect();
   await holder.query("select pg_advisory_lock(hashtextextended('work messages of ' || $1, 0))", [held]);
   await storeMessages(site.db, [messageAt(held, 1), messageAt(free, 1)]);
-  expect(
-    await eventually(
-      () => waitingIn([free]),
-      (left) => left === 0,
-      20_000,
-    ),
-  ).toBe(0);
+  expect(await leftIn([free], 20_000)).toBe(0);
   expect(await waitingIn([held])).toBe(1);
 });
 
@@ -111,13 +112,7 @@ test('two workers share the work; one is killed midway, and nothing is lost or d
     }
   }
   await Promise.all(replacing);
-  expect(
-    await eventually(
-      () => waitingIn(experiments),
-      (left) => left === 0,
-      60_000,
-    ),
-  ).toBe(0);
+  expect(await leftIn(experiments, 60_000)).toBe(0);
   for (const upload of uploads)
     expect(
       await eventually(
@@ -182,13 +177,7 @@ test('an export that a worker writes is cancelled by the server', async () => {
 }, 120_000);
 
 test('a process that has messages and does nothing is not waited for', async () => {
-  expect(
-    await eventually(
-      () => waitingIn([held]),
-      (left) => left === 0,
-      40_000,
-    ),
-  ).toBe(0);
+  expect(await leftIn([held], 40_000)).toBe(0);
   await holder.end();
 }, 60_000);
 
