@@ -181,9 +181,8 @@ async function month({ db, staging, baseUrl, apiKey, makeExperiment }: Site, onM
   agent.destroy();
 }
 
-export const waiting = async (db: Database) =>
-  (await db.one<{ waiting: number }>(sql('bench.waiting')`select count(*)::integer as waiting from messages where status = 'pending'`))
-    ?.waiting ?? 0;
+const waiting = async (db: Database) =>
+  (await db.one<{ waiting: number }>(sql('bench.waiting')`select count(*)::integer as waiting from pending_messages`))?.waiting ?? 0;
 
 /** Messages keep coming while nobody works; then somebody does. */
 async function outage(site: Site, start: () => Promise<{ stop(): Promise<void>; pid: number }>): Promise<Measured[]> {

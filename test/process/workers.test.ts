@@ -78,18 +78,32 @@ test('without a worker an upload waits, and the log says so; with one it is read
   expect((await fetch(`${worker.adminUrl}/api/v1/experiments`)).status).toBe(404);
 }, 60_000);
 
-/** An experiment whose messages are taken by a process that does nothing. */
+/** An experiment whose messages are taken by a process that ends one of them now and then, and later does nothing. */
 let held: string;
+const HELD = 400;
 let holder: pg.Client;
+let ended = 0;
+const endOldest = async () => {
+  await holder.query(
+    'delete from pending_messages where experiment_id = $1 and ordinal = (select min(ordinal) from pending_messages where experiment_id = $1)',
+    [held],
+  );
+  ended += 1;
+};
+let heldSince: number;
+let ending: NodeJS.Timeout;
 test('messages are left to the process that has them, and those of another experiment stored', async () => {
   held = await makeExperiment('Held');
   const free = await makeExperiment('Free');
   holder = new pg.Client({ connectionString: site.database.url });
   await holder.connect();
   await holder.query("select pg_advisory_lock(hashtextextended('work messages of ' || $1, 0))", [held]);
-  await storeMessages(site.db, [messageAt(held, 1), messageAt(free, 1)]);
+  const messages = Array.from({ length: HELD }, (_, n) => messageAt(held, n));
+  await storeMessages(site.db, [...messages, messageAt(free, 1)]);
+  heldSince = Date.now();
+  ending = setInterval(() => void endOldest(), 1_000);
   expect(await leftIn([free], 20_000)).toBe(0);
-  expect(await waitingIn([held])).toBe(1);
+  expect(await waitingIn([held])).toBe(HELD - ended);
 });
 
 test('two workers share the work; one is killed midway, and nothing is lost or doubled', async () => {
@@ -175,6 +189,14 @@ test('an export that a worker writes is cancelled by the server', async () => {
     ),
   ).toBe('cancelled');
 }, 120_000);
+
+test('a process that has messages and goes on is left alone', async () => {
+  // longer than one that does nothing is waited for, and a round of a worker more
+  await sleep(Math.max(heldSince + 20_000 - Date.now(), 0));
+  clearInterval(ending);
+  await holder.query('select 1');
+  expect(await waitingIn([held])).toBe(HELD - ended);
+}, 30_000);
 
 test('a process that has messages and does nothing is not waited for', async () => {
   expect(await leftIn([held], 40_000)).toBe(0);

@@ -19,7 +19,7 @@ const EXPERIMENTS_AT_ONCE = 100;
 const AROUND_MS = 2_000;
 /** Rest after messages were stored. Storing a few costs as much as storing hundreds, and more are likely to come during the rest. */
 const REST_MS = 1_300;
-/** How long an experiment is left to another process that has it: one that stands still is not waited for. */
+/** How long an experiment is left to another process that has it and whose oldest message stays the same: one that stands still is not waited for. */
 const LEFT_MS = 15_000;
 const DAY = 86_400_000;
 const QUARANTINE_DAYS = 90;
@@ -83,22 +83,27 @@ export async function ingestExperiment(ctx: Context, experimentId: string, signa
  * Calls `onStored` whenever some were stored.
  */
 export function makeIngestion(ctx: Context, onStored: () => void): (signal: AbortSignal) => Promise<void> {
-  /** Since when each experiment is left to another process. */
-  let left = new Map<string, number>();
-  const ingestOne = async (experimentId: string, signal: AbortSignal): Promise<void> => {
-    const release = await ctx.jobs.claim(`messages of ${experimentId}`);
-    if (release === null && performance.now() - (left.get(experimentId) ?? Infinity) < LEFT_MS) return;
-    left.delete(experimentId);
-    await ingestExperiment(ctx, experimentId, signal, onStored).finally(() => release?.());
-  };
+  /** The experiments that are left to another process: the oldest message of each, and since when it is the oldest. */
+  let left = new Map<string, { oldest: number; since: number }>();
   return async (signal) => {
     const waiting = await listWaiting(ctx.db, EXPERIMENTS_AT_ONCE);
     if (waiting.length === 0) return;
-    left = new Map(waiting.map(({ experimentId }) => [experimentId, left.get(experimentId) ?? performance.now()]));
+    const leftBefore = left;
+    left = new Map();
+    const ingestOne = async (experimentId: string, oldest: number): Promise<void> => {
+      const release = await ctx.jobs.claim(`messages of ${experimentId}`);
+      if (release === null) {
+        const before = leftBefore.get(experimentId);
+        const since = before?.oldest === oldest ? before.since : performance.now();
+        left.set(experimentId, { oldest, since });
+        if (performance.now() - since < LEFT_MS) return;
+      }
+      await ingestExperiment(ctx, experimentId, signal, onStored).finally(() => release?.());
+    };
     let failedAround = false;
-    for (const { experimentId } of waiting) {
+    for (const { experimentId, oldest } of waiting) {
       if (signal.aborted) return;
-      await ingestOne(experimentId, signal).catch((error: unknown) => {
+      await ingestOne(experimentId, oldest).catch((error: unknown) => {
         failedAround ||= isAround(error);
         if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
       });

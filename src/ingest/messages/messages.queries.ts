@@ -186,12 +186,13 @@ export const reopenMessages = (db: Queryable, experimentId: string, arrived?: { 
     }
     on conflict do nothing`);
 
-export const anyMessageWaiting = fragment`exists (select from pending_messages)`;
+/** By the index, which passes over ended messages that are not cleaned up yet: after 200,000 of them EXISTS took 8 to 20 ms. */
+export const anyMessageWaiting = fragment`(select true from pending_messages order by experiment_id, ordinal limit 1) is not null`;
 
-/** Experiments with pending messages, those that wait longest first. */
+/** Experiments with pending messages and the place of the oldest one of each, those that wait longest first. */
 export const listWaiting = (db: Queryable, limit: number) =>
-  db.rows<{ experimentId: string }>(sql('messages.listWaiting')`
-    select experiment_id as "experimentId" from pending_messages group by experiment_id order by min(ordinal) limit ${limit}`);
+  db.rows<{ experimentId: string; oldest: number }>(sql('messages.listWaiting')`
+    select experiment_id as "experimentId", min(ordinal) as oldest from pending_messages group by experiment_id order by oldest limit ${limit}`);
 
 export interface MessageReport {
   id: string;
