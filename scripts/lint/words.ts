@@ -20,4 +20,4 @@ export const VERBS = words(`
 export const TRUTHS = words('is has can are needs');
 
 /** Tags and pieces of text, which are read as what they make. */
-export const TAGS = words('fragment html keyword q raw sql');
+export const TAGS = words('constant fragment html keyword q raw sql');

@@ -56,3 +56,12 @@ export const keyword = (word: string): Fragment => {
   if (!/^[a-z_][a-z0-9_.]*( (asc|desc))?( nulls (first|last))?$/.test(word)) throw new Error(`not a keyword: ${word}`);
   return raw(word);
 };
+
+/**
+ * Prints a whole number into the text of a statement, where the planner has to know it: of a bound LIMIT it expects a tenth of the rows, and so it plans the
+ * statement anew each time. It is for a closed set of numbers, since each makes a prepared statement of its own.
+ */
+export const constant = (number: number): Fragment => {
+  if (!Number.isSafeInteger(number)) throw new Error(`not a whole number: ${number}`);
+  return raw(String(number));
+};

@@ -131,6 +131,15 @@ describe('GET /api/v1/experiments', () => {
     expect((await site.as(people.stranger)('GET', '/api/v1/experiments', { query: { search: 'Listed' } })).body).toHaveLength(1);
   });
 
+  test('a page far behind the last one is empty, and the count stays', async () => {
+    const call = site.as(site.cast.owner);
+    const ask = (page: number) => call('GET', '/api/v1/experiments', { query: { scope: 'all', page } });
+    const [first, far] = [await ask(1), await ask(2_147_483_647)];
+    expect(first.body.length).toBeGreaterThan(0);
+    expect([far.status, far.body, far.headers.get('x-total-count')]).toEqual([200, [], first.headers.get('x-total-count')]);
+    expect((await ask(2_147_483_648)).status).toBe(400);
+  });
+
   test('narrows the list to what one made, and to what is public or private', async () => {
     const people = site.cast;
     const byOwner = (body: object) => site.as(people.owner)('POST', '/api/v1/experiments', { body });

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { gatherQuestions } from '../../database/gathering.ts';
-import { fragment, nothing, sql, type Fragment, type Labelled } from '../../database/sql.ts';
+import { constant, fragment, nothing, sql, type Fragment, type Labelled } from '../../database/sql.ts';
 import type { Experiment, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
 
 const isPublic = fragment`(r.visibility = 'public' or coalesce(r.public_from <= now(), false))`;
@@ -71,9 +71,12 @@ const publicRows = (filter: ExperimentFilter, columns: Fragment, ordered: Fragme
     where r.type = 'experiment' and r.visibility = 'private' and r.public_from <= now() and ${hasStatus(filter)} ${ordered}`,
 ];
 
-/** Selects matching ids with their sort key, at most `most`, so that a page costs the same whatever the table holds. */
-const matching = (filter: ExperimentFilter, most: number) => {
-  const ordered = fragment`order by r.updated_at desc, r.id desc limit ${most}`;
+/** The least power of ten, from 100 on, that is not below a number: the pages of a list need few numbers. */
+const roundUp = (number: number) => Math.max(100, 10 ** Math.ceil(Math.log10(number)));
+
+/** Selects matching ids with their sort key, at least `least` where there are as many, so that a page costs the same whatever the table holds. */
+const matching = (filter: ExperimentFilter, least: number) => {
+  const ordered = fragment`order by r.updated_at desc, r.id desc limit ${constant(roundUp(least))}`;
   const own = ownRows(filter, SORTED, ordered);
   if (isRelatedOnly(filter)) return own;
   const open = publicRows(filter, SORTED, ordered)
@@ -121,7 +124,7 @@ export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: {
 /** Counts the experiments that match, up to `most`. */
 export const countExperiments = async (db: Queryable, filter: ExperimentFilter, most: number) => {
   const parts = filter.search === undefined ? listParts(filter) : [fragment`select from ${found(filter, most)} f`];
-  const counts = parts.map((rows) => fragment`(select count(*) from (${rows} limit ${most}) counted)`);
+  const counts = parts.map((rows) => fragment`(select count(*) from (${rows} limit ${constant(most)}) counted)`);
   const row = await db.one<{ count: number }>(sql('experiments.count')`
     select least(${most}, ${counts.reduce((sum, count) => fragment`${sum} + ${count}`)}) as count`);
   return row?.count ?? 0;
