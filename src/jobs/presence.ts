@@ -50,11 +50,11 @@ export async function openPresence(url: string): Promise<Presence> {
     }),
   );
   /** Asks on the connection. One that does not answer is given up, and the next one takes the locks that are held then. */
-  const ask = <T extends Record<string, unknown>>(text: string, values: unknown[] = []): Promise<T[]> =>
+  const ask = <T extends Record<string, unknown>>(text: string, values: unknown[] = [], name?: string): Promise<T[]> =>
     inTurn(async () => {
       const asked = client();
       try {
-        return (await asked?.query<T>(text, values))?.rows ?? [];
+        return (await asked?.query<T>({ text, values, name }))?.rows ?? [];
       } catch (error) {
         void asked?.end();
         throw error;
@@ -80,7 +80,8 @@ export async function openPresence(url: string): Promise<Presence> {
       };
     },
     look: async () => {
-      const found = await ask<{ id: string | null; name: string }>(LOOK);
+      // prepared: to plan it took most of its millisecond
+      const found = await ask<{ id: string | null; name: string }>(LOOK, [], 'look');
       return {
         abandoned: found.filter((job): job is Job => job.id !== null),
         due: found.filter(({ id }) => id === null).map(({ name }) => name),
