@@ -29,7 +29,7 @@ const smooth = (t: number) => t * t * (3 - 2 * t);
 /** Ribbons from stage to stage, as wide as what flows. */
 export const drawAlluvial: SpecMaker = (chart) => {
   const stages = stagesOf(chart);
-  const rows = flatten(chart, 20_000).map((row) => ({
+  const rows = flatten(chart).map((row) => ({
     names: stages.map((stage) => printText(row[stage], '–')),
     weight: Number(row['value'] ?? 1) || 0,
   }));

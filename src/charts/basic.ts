@@ -1,4 +1,4 @@
-import { flatten, findLook, type Chart, type ChartSeries, type Point } from './chart.ts';
+import { flatten, findLook, pickDots, printText, type Chart, type ChartSeries, type Point } from './chart.ts';
 import { pickInk } from './look.ts';
 import { makeColor, makeField, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
@@ -48,7 +48,8 @@ const traces =
         if (series.length === 0) return [];
         const shown = isDual && axis === 'secondary' ? 'y2' : 'y';
         const part: Chart = { ...chart, series, axes: { ...chart.axes, y: chart.axes[shown] } };
-        const values = flatten(part);
+        // lines are thinned already, in such a way that their peaks stay
+        const values = kind === 'line' || kind === 'area' ? flatten(part) : pickDots(part);
         const plain = makeField(part, 'y', findLook(chart, shown));
         // the height of a bar or an area says how much: it begins at zero
         const y = {
@@ -77,13 +78,13 @@ const traces =
 const points =
   (mark: object, more: (chart: Chart) => object = () => ({})): SpecMaker =>
   (chart) => ({
-    data: { values: flatten(chart) },
+    data: { values: pickDots(chart) },
     mark,
     encoding: { x: x(chart), y: makeField(chart, 'y'), color: makeColor(chart), ...more(chart) },
   });
 
 const lollipop: SpecMaker = (chart) => ({
-  data: { values: flatten(chart) },
+  data: { values: pickDots(chart) },
   layer: [
     { mark: 'rule', encoding: { x: x(chart), y: makeField(chart, 'y'), y2: { datum: 0 } } },
     { mark: { type: 'point', filled: true, size: 90 }, encoding: { x: x(chart), y: makeField(chart, 'y') } },
@@ -98,7 +99,7 @@ const dots: SpecMaker = (chart) => {
   if (chart.axes['x']?.kind !== 'categorical') return points({ type: 'point', filled: true, size: 60 })(chart);
   const splits = isSplit(chart) ? listSplits(chart) : [''];
   const room = 2 / splits.length;
-  const values = flatten(chart).map((point, index) => {
+  const values = pickDots(chart).map((point, index) => {
     const at = Math.max(0, splits.indexOf(point['s'] as string));
     // multiples of the golden ratio spread points evenly, and in the same way every time
     return { ...point, o: -1 + room * (at + 0.5) + room * JITTER * (((index * 0.618_034) % 1) - 0.5) };
@@ -118,10 +119,15 @@ const dots: SpecMaker = (chart) => {
 /** Slices, each with its share of the whole where there is room for it. */
 const pie: SpecMaker = (chart) => {
   const { ground, text } = pickInk(chart.look ?? {});
-  const rows = flatten(chart);
-  const total = rows.reduce((sum, { values }) => sum + (Number(values) || 0), 0);
+  const sums = new Map<string, number>();
+  for (const { labels, values } of flatten(chart)) {
+    const name = printText(labels, '–');
+    sums.set(name, (sums.get(name) ?? 0) + (Number(values) || 0));
+  }
+  const rows = Array.from(sums, ([labels, values]) => ({ labels, values }));
+  const total = rows.reduce((sum, { values }) => sum + values, 0);
   const shared = rows.map((row) => {
-    const share = (100 * (Number(row['values']) || 0)) / total;
+    const share = (100 * row.values) / total;
     return { ...row, p: share >= 4 ? `${share.toFixed(share < 10 ? 1 : 0)} %` : '' };
   });
   const theta = { field: 'values', type: 'quantitative', stack: true };

@@ -22,6 +22,8 @@ export interface Chart {
   axes: Readonly<Record<string, { title: string; kind: AxisKind } | undefined>>;
   series: readonly ChartSeries[];
   look?: Look;
+  /** Number of the rows that are drawn, where the table has more. */
+  firstRows?: number;
 }
 
 /** A point of the flat table that most charts are drawn from: its channels, `s` (series) and `f` (facet). */
@@ -39,19 +41,52 @@ export const nameLegend = (chart: Chart, { name, color }: ChartSeries): string =
 export const splitTitleOf = ({ axes, series }: Chart): string =>
   axes['color']?.kind === 'categorical' && new Set(series.map(({ name }) => name)).size === 1 ? axes['color'].title : '';
 
-/** All points of all series, at most `most`, evenly thinned. */
-export function flatten(chart: Chart, most = 5_000): Point[] {
-  const total = chart.series.reduce((sum, series) => sum + countPoints(series), 0);
-  const step = Math.max(1, Math.ceil(total / most));
+function pointAt(series: ChartSeries, s: string, index: number): Point {
+  const point: Point = { s, f: series.facet ?? '', i: index };
+  for (const [channel, values] of Object.entries(series.points)) point[channel] = values[index] ?? null;
+  return point;
+}
+
+/** All points of all series. */
+export const flatten = (chart: Chart): Point[] =>
+  chart.series.flatMap((series) => {
+    const s = nameLegend(chart, series);
+    return Array.from({ length: countPoints(series) }, (_, index) => pointAt(series, s, index));
+  });
+
+/** How many marks a picture has at most. */
+const MOST_DOTS = 5_000;
+
+/** Of how many points one is drawn, where each point is a mark. */
+export const findStep = ({ series }: Chart): number =>
+  Math.max(1, Math.ceil(series.reduce((sum, one) => sum + countPoints(one), 0) / MOST_DOTS));
+
+/** The places of the least and the greatest value of a channel. */
+function findEnds(values: readonly unknown[] = []): number[] {
+  let [least, greatest]: [number | undefined, number | undefined] = [undefined, undefined];
+  for (const [index, value] of values.entries()) {
+    const number = readNumber(value);
+    if (!Number.isFinite(number)) continue;
+    if (least === undefined || number < readNumber(values[least])) least = index;
+    if (greatest === undefined || number > readNumber(values[greatest])) greatest = index;
+  }
+  return [least, greatest].filter((index) => index !== undefined);
+}
+
+/**
+ * Picks the points that are drawn as marks of their own: one of `findStep`, and in any case the least and the greatest of each series, and those whose y
+ * `stays`. Whatever is computed of points takes `flatten` instead.
+ */
+export function pickDots(chart: Chart, stays: (y: unknown) => boolean = () => false): Point[] {
+  const step = findStep(chart);
   return chart.series.flatMap((series) => {
     const s = nameLegend(chart, series);
-    const rows: Point[] = [];
-    for (let index = 0; index < countPoints(series); index += step) {
-      const row: Point = { s, f: series.facet ?? '', i: index };
-      for (const [channel, values] of Object.entries(series.points)) row[channel] = values[index] ?? null;
-      rows.push(row);
-    }
-    return rows;
+    const { x, y } = series.points;
+    const ends = new Set([...findEnds(x), ...findEnds(y)]);
+    const points: Point[] = [];
+    for (let index = 0; index < countPoints(series); index += 1)
+      if (index % step === 0 || ends.has(index) || stays(y?.[index])) points.push(pointAt(series, s, index));
+    return points;
   });
 }
 
@@ -74,8 +109,8 @@ export const readNumber = (value: unknown): number =>
   typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : NaN;
 
 /** Coordinates of points, without points that lack one. */
-export const pickFinite = (chart: Chart, most: number): { x: number; y: number; z: number }[] =>
-  flatten(chart, most)
+export const pickFinite = (chart: Chart): { x: number; y: number; z: number }[] =>
+  flatten(chart)
     .map((point) => ({ x: readNumber(point['x']), y: readNumber(point['y']), z: point['z'] === undefined ? 0 : readNumber(point['z']) }))
     .filter(({ x, y, z }) => Number.isFinite(x) && Number.isFinite(y) && Number.isFinite(z));
 

@@ -5,7 +5,7 @@ import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import { drawAlluvial } from './alluvial.ts';
 import { basic } from './basic.ts';
-import { countPoints, type Chart } from './chart.ts';
+import { countPoints, findStep, type Chart } from './chart.ts';
 import { makeTheme } from './look.ts';
 import { scientific } from './scientific.ts';
 import type { Spec, SpecMaker } from './spec.ts';
@@ -62,6 +62,19 @@ function clip(spec: Spec): Spec {
   };
 }
 
+/** Types whose points are marks of their own, so that many of them are not all drawn. */
+const DOTTED: ReadonlySet<string> = new Set(['scatter', 'bar', 'dot-plot', 'bubble', 'lollipop', 'polar', 'ternary', 'spc-control-chart']);
+
+/** Says what a picture leaves out. */
+function listOmissions(chart: Chart): string[] {
+  const facets = [...new Set(chart.series.map(({ facet }) => facet))];
+  const step = Math.max(...facets.map((facet) => findStep({ ...chart, series: chart.series.filter((series) => series.facet === facet) })));
+  return [
+    ...(chart.firstRows === undefined ? [] : [`Of the first ${chart.firstRows.toLocaleString('en')} rows; the table has more.`]),
+    ...(DOTTED.has(chart.type) && step > 1 ? [`One point of ${step} is drawn, and the least and greatest.`] : []),
+  ];
+}
+
 const hasRange = ({ look = {} }: Chart): boolean => [look.x, look.y, look.y2].some((axis) => axis?.range !== undefined);
 
 const USUAL: Size = { width: 640, height: 400 };
@@ -72,9 +85,11 @@ export function makeSpec(chart: Chart, size = USUAL): Spec {
   if (!maker) throw new Error(`no drawing for chart type ${chart.type}`);
   const hasPoints = chart.series.some((series) => countPoints(series) > 0);
   const drawn = pictures(chart, hasPoints ? maker : empty, size);
+  const title = chart.look?.title ?? chart.title;
+  const omissions = listOmissions(chart);
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
-    title: chart.look?.title ?? chart.title,
+    title: omissions.length === 0 ? title : { text: title, subtitle: omissions },
     padding: 16,
     ...makeTheme(chart.look ?? {}),
     ...(hasRange(chart) ? clip(drawn) : drawn),

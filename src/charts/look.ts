@@ -52,7 +52,7 @@ export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize 
     config: {
       aria: false,
       font: 'DejaVu Sans',
-      title: { color: text, fontSize: fontSize + 3 },
+      title: { color: text, fontSize: fontSize + 3, subtitleColor: text, subtitleFontSize: fontSize },
       axis: { ...labels, labelLimit: 140, domainColor: line, tickColor: line, gridColor: grid },
       header: labels,
       view: { stroke: null },

@@ -1,4 +1,4 @@
-import { readNumber, findExtent, pickFinite, flatten, countPoints, pickNumbers, printText, nameAxis, type Chart } from './chart.ts';
+import { readNumber, findExtent, pickFinite, pickDots, countPoints, pickNumbers, printText, nameAxis, type Chart } from './chart.ts';
 import { pickInk } from './look.ts';
 import { makeColor, makeLayer, FILLED_LEGEND, makeLegend, makeRampScale, type Spec, type SpecMaker } from './spec.ts';
 
@@ -14,7 +14,7 @@ const HEIGHT = Math.sqrt(0.75);
 const ternary: SpecMaker = (chart) => {
   const ink = pickInk(chart.look ?? {});
   const place = (a: number, b: number, c: number) => ({ px: (b + 0.5 * c) / (a + b + c), py: (HEIGHT * c) / (a + b + c) });
-  const values = flatten(chart).flatMap((point) => {
+  const values = pickDots(chart).flatMap((point) => {
     const [a, b, c] = [readNumber(point['x']), readNumber(point['y']), readNumber(point['z'])];
     return a + b + c > 0 ? [{ ...point, ...place(a, b, c) }] : [];
   });
@@ -117,7 +117,7 @@ const radar: SpecMaker = (chart) => {
 /** x is the angle in degrees, y the distance from the middle. */
 const polar: SpecMaker = (chart) => {
   const most = Math.max(1e-12, ...pickNumbers(chart.series.flatMap(({ points }) => points['y'] ?? [])).map(Math.abs));
-  const values = flatten(chart)
+  const values = pickDots(chart)
     .map((point, o) => {
       const angle = (readNumber(point['x']) * Math.PI) / 180;
       const radius = readNumber(point['y']) / most;
@@ -157,7 +157,7 @@ const COMPASS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'];
 /** How often the wind comes from each of sixteen directions (x, degrees clockwise from north), by its speed (y). */
 const windRose: SpecMaker = (chart) => {
   const ink = pickInk(chart.look ?? {});
-  const points = pickFinite(chart, 20_000);
+  const points = pickFinite(chart);
   const [low, high] = findExtent(points.map(({ y }) => y));
   const counts = Array.from({ length: SECTORS }, () => Array.from({ length: BANDS }, () => 0));
   for (const { x, y } of points) {

@@ -57,9 +57,35 @@ const banded = (chart: Chart, values: Grid[], valueTitle: string) => {
   };
 };
 
+interface Place {
+  x: number;
+  y: number;
+  z: number;
+  /** How many points lie here. */
+  count: number;
+}
+
+const MOST_PLACES = 1_000;
+const SIDE = 32;
+
+/** Gathers more than a thousand points into at most 32 by 32 places, each the mean of its points: what is drawn of them is a grid of 60 by 60. */
+function gatherPlaces(points: readonly { x: number; y: number; z: number }[]): Place[] {
+  if (points.length <= MOST_PLACES) return points.map((point) => ({ ...point, count: 1 }));
+  const [west, east] = findExtent(points.map(({ x }) => x));
+  const [south, north] = findExtent(points.map(({ y }) => y));
+  const part = (value: number, low: number, high: number) => Math.min(SIDE - 1, Math.floor((SIDE * (value - low)) / (high - low)));
+  const places = new Map<number, Place>();
+  for (const { x, y, z } of points) {
+    const key = part(x, west, east) * SIDE + part(y, south, north);
+    const place = places.get(key) ?? { x: 0, y: 0, z: 0, count: 0 };
+    places.set(key, { x: place.x + x, y: place.y + y, z: place.z + z, count: place.count + 1 });
+  }
+  return Array.from(places.values(), ({ x, y, z, count }) => ({ x: x / count, y: y / count, z: z / count, count }));
+}
+
 /** Bands of equal value, interpolated by inverse distance. */
 const contour: SpecMaker = (chart) => {
-  const points = pickFinite(chart, 1_000);
+  const points = gatherPlaces(pickFinite(chart));
   const values = grid(points, (x, y, [width, height]) => {
     let [sum, weight] = [0, 0];
     for (const point of points) {
@@ -74,9 +100,9 @@ const contour: SpecMaker = (chart) => {
 
 /** Density of the points, smoothed by a Gaussian of a fifteenth of the range. It has no unit: it is a share of the greatest density. */
 const density2d: SpecMaker = (chart) => {
-  const points = pickFinite(chart, 1_000);
+  const points = gatherPlaces(pickFinite(chart));
   const cells = grid(points, (x, y, [width, height]) =>
-    points.reduce((sum, point) => sum + Math.exp(-112.5 * (((point.x - x) / width) ** 2 + ((point.y - y) / height) ** 2)), 0),
+    points.reduce((sum, point) => sum + point.count * Math.exp(-112.5 * (((point.x - x) / width) ** 2 + ((point.y - y) / height) ** 2)), 0),
   );
   const densest = Math.max(1e-12, ...cells.map(({ v }) => v));
   return banded(
@@ -97,12 +123,21 @@ const areShort = (points: readonly Point[]) =>
 
 /** Cells side by side, however far apart their values are: on a scale of time they would have no extent. */
 const heatmap: SpecMaker = (chart) => {
-  const points = flatten(chart, 20_000);
+  const points = flatten(chart);
   const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
   const label = (channel: string) => (isTime(channel) ? named(points.map((point) => point[channel])) : (value: unknown) => value);
   const [x, y] = [label('x'), label('y')];
-  const places = points.map((point) => ({ ...point, x: x(point['x']), y: y(point['y']) }));
-  const isMean = new Set(places.map((point) => JSON.stringify([point.x, point.y]))).size < places.length;
+  const found = new Map<string, { x: unknown; y: unknown; sum: number; count: number }>();
+  for (const point of points) {
+    const [column, row] = [x(point['x']), y(point['y'])];
+    const key = JSON.stringify([column, row]);
+    const cell = found.get(key) ?? { x: column, y: row, sum: 0, count: 0 };
+    const value = point['z'];
+    if (typeof value === 'number' && Number.isFinite(value)) [cell.sum, cell.count] = [cell.sum + value, cell.count + 1];
+    found.set(key, cell);
+  }
+  const places = Array.from(found.values(), ({ sum, count, ...cell }) => ({ x: cell.x, y: cell.y, z: count === 0 ? null : sum / count }));
+  const isMean = found.size < points.length;
   const side = (channel: string) => ({
     ...makeField(chart, channel),
     type: 'ordinal',
@@ -118,7 +153,6 @@ const heatmap: SpecMaker = (chart) => {
       color: {
         field: 'z',
         type: 'quantitative',
-        aggregate: 'mean',
         title: isMean ? `mean of ${nameAxis(chart, 'z')}` : nameAxis(chart, 'z'),
       },
     },
@@ -143,7 +177,7 @@ const written = (value: number) => String(Number(value.toPrecision(3)));
  * most. Rows that are no grid are gathered into one, of at most a dozen curves each way.
  */
 const carpet: SpecMaker = (chart) => {
-  const points = pickFinite(chart, 20_000);
+  const points = pickFinite(chart);
   const [levelX, levelY] = [levels(points.map(({ x }) => x)), levels(points.map(({ y }) => y))];
   const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
   const name = (channel: string, value: number) => (isTime(channel) ? new Date(value).toISOString().slice(0, 10) : written(value));

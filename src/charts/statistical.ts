@@ -1,17 +1,20 @@
+/** Charts of how values are spread. Whatever they say is computed from every value, and only what is computed is drawn. */
 import {
   findExtent,
-  flatten,
   findLook,
-  pickNumbers,
   findRangeOfY,
-  splitTitleOf,
-  printText,
+  nameLegend,
   nameValues,
+  pickDots,
+  pickFinite,
+  pickNumbers,
+  printText,
+  readNumber,
+  splitTitleOf,
   type Chart,
-  type Point,
 } from './chart.ts';
 import { pickInk } from './look.ts';
-import { makeColor, makeField, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
+import { makeField, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
 /** Encoding of what distributions are compared by: the categories of x, else the series. A time counts as a category, by its text, since the axis has names. */
 function groups(chart: Chart): Spec {
@@ -20,78 +23,129 @@ function groups(chart: Chart): Spec {
   const named: Chart = x.kind === 'temporal' ? { ...chart, axes: { ...chart.axes, x: { ...x, kind: 'categorical' } } } : chart;
   return { ...makeField(named, 'x'), type: 'nominal', scale: {} };
 }
-const groupField = (chart: Chart) => (chart.axes['x'] ? 'x' : 's');
-const groupOf = (chart: Chart, point: Point) => printText(point[groupField(chart)], '–');
 const hasSplits = (chart: Chart) => chart.axes['x'] !== undefined && isSplit(chart);
+
+/** The values of one series in one group, in ascending order. */
+interface Sample {
+  g: string;
+  s: string;
+  sorted: Float64Array;
+}
+
+/** Gathers the values of y by series, and by the categories of x where there are some; times are milliseconds. */
+function listSamples(chart: Chart, { byGroup }: { byGroup: boolean }): Sample[] {
+  const found = new Map<string, { g: string; s: string; values: number[] }>();
+  for (const series of chart.series) {
+    const name = nameLegend(chart, series);
+    const { x, y = [] } = series.points;
+    for (const [index, value] of y.entries()) {
+      const number = readNumber(value);
+      if (!Number.isFinite(number)) continue;
+      const g = byGroup && chart.axes['x'] ? printText(x?.[index], '–') : name;
+      const key = JSON.stringify([g, name]);
+      const sample = found.get(key) ?? { g, s: name, values: [] };
+      found.set(key, sample);
+      sample.values.push(number);
+    }
+  }
+  return Array.from(found.values(), ({ g, s, values }) => ({ g, s, sorted: Float64Array.from(values).sort() }));
+}
+
+/** Finds a quantile of sorted values, between the two values next to it, as R's type 7 does. */
+export function findQuantile(sorted: ArrayLike<number>, share: number): number {
+  const place = (sorted.length - 1) * share;
+  const low = sorted[Math.floor(place)] ?? 0;
+  return low + ((sorted[Math.ceil(place)] ?? low) - low) * (place % 1);
+}
+
+/** How far from the middle half of the values, in its lengths, a whisker reaches at most: https://en.wikipedia.org/wiki/Box_plot */
+const WHISKER = 1.5;
+/** How many values beyond the whiskers of a box are drawn; the least and the greatest are among them. */
+const MOST_OUTER = 500;
+
+/** A box is the middle half of the values, with the median; what lies beyond the whiskers is drawn as points. */
+function makeBox({ g, s, sorted }: Sample) {
+  const [low, median, high] = [0.25, 0.5, 0.75].map((share) => findQuantile(sorted, share)) as [number, number, number];
+  const reach = WHISKER * (high - low);
+  const inner = sorted.filter((value) => value >= low - reach && value <= high + reach);
+  const outer = sorted.filter((value) => value < low - reach || value > high + reach);
+  const step = Math.ceil(outer.length / MOST_OUTER);
+  const drawn = Array.from(outer).filter((_, index) => index % step === 0 || index === outer.length - 1);
+  return { box: { g, s, low, median, high, least: inner[0], greatest: inner.at(-1) }, outer: drawn.map((y) => ({ g, s, y })) };
+}
 
 /** Boxes as wide as there is room for. Boxes of one group stand side by side, or one would hide the other. */
 const boxes: SpecMaker = (chart) => {
-  const values = flatten(chart);
-  const count = new Set(values.map((point) => groupOf(chart, point))).size * (hasSplits(chart) ? listSplits(chart).length : 1);
+  const made = listSamples(chart, { byGroup: true }).map(makeBox);
+  const values = made.map(({ box }) => box);
+  const count = new Set(values.map(({ g }) => g)).size * (hasSplits(chart) ? listSplits(chart).length : 1);
+  const size = Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count))));
+  const ink = pickInk(chart.look ?? {}).text;
+  const y = makeField(chart, 'y');
+  const place = { x: { ...groups(chart), field: 'g' }, ...(hasSplits(chart) ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
+  const between = (low: string, high: string) => ({ ...place, y: { ...y, field: low }, y2: { field: high } });
+  const color = { field: 's', type: 'nominal', title: splitTitleOf(chart) };
   return {
     data: { values },
-    mark: {
-      type: 'boxplot',
-      size: Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count)))),
-      median: { color: pickInk(chart.look ?? {}).text, strokeWidth: 2 },
-    },
-    encoding: {
-      x: groups(chart),
-      y: makeField(chart, 'y'),
-      color: makeColor(chart),
-      ...(hasSplits(chart) ? { xOffset: { field: 's', type: 'nominal' } } : {}),
-    },
+    layer: [
+      { mark: { type: 'rule' }, encoding: between('least', 'low') },
+      { mark: { type: 'rule' }, encoding: between('high', 'greatest') },
+      { mark: { type: 'bar', size }, encoding: { ...between('low', 'high'), color } },
+      {
+        mark: { type: 'tick', orient: 'horizontal', size, thickness: 2, color: ink },
+        encoding: { ...place, y: { ...y, field: 'median' } },
+      },
+      {
+        data: { values: made.flatMap(({ outer }) => outer) },
+        mark: { type: 'point' },
+        encoding: { ...place, y, color },
+      },
+    ],
   };
 };
 
-const density = (chart: Chart, groupby: string[]) => ({
-  density: 'y',
-  groupby,
-  steps: 80,
-  as: ['v', 'd'],
-  extent: findRangeOfY(chart),
-});
-
-const STEPS = 60;
-
-/** Density of sorted values at even steps from the least to the greatest, by Gaussians as wide as Silverman's rule says. */
-function curve(sorted: readonly number[]): { v: number; d: number }[] {
-  const [low, high] = findExtent(sorted);
+/** Scott's rule, which outliers do not widen: https://search.r-project.org/R/refmans/stats/html/bandwidth.html */
+function findBandwidth(sorted: Float64Array): number {
   const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
   const deviation = Math.sqrt(sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, sorted.length - 1));
-  const width = 1.06 * (deviation || (high - low) / 4) * sorted.length ** -0.2;
-  return Array.from({ length: STEPS + 1 }, (_, step) => {
-    const v = low + ((high - low) * step) / STEPS;
-    return { v, d: sorted.reduce((sum, value) => sum + Math.exp(-0.5 * ((value - v) / width) ** 2), 0) / (width * sorted.length) };
-  });
+  const middle = (findQuantile(sorted, 0.75) - findQuantile(sorted, 0.25)) / 1.34;
+  return 1.06 * (Math.min(deviation, middle) || deviation) * sorted.length ** -0.2;
 }
 
-/** Finds a quantile of sorted values, between the two values next to it, as R's type 7 and the box plot do. */
-export function findQuantile(sorted: readonly number[], share: number): number {
-  const place = (sorted.length - 1) * share;
-  const [low = 0, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
-  return low + (high - low) * (place % 1);
+const STEPS = 80;
+const MOST_CELLS = 512;
+
+/**
+ * Density of sorted values at even steps of a range, by Gaussians as wide as Scott's rule says. Of many values it is that of their means in 512 equal parts of
+ * their range.
+ */
+function curve(sorted: Float64Array, [from, to]: readonly [number, number]): { v: number; d: number }[] {
+  const [low = 0, high = low] = [sorted[0], sorted.at(-1)];
+  const cells = new Map<number, { sum: number; count: number }>();
+  for (const [index, value] of sorted.entries()) {
+    const key = sorted.length <= MOST_CELLS ? index : Math.floor((MOST_CELLS * (value - low)) / (high - low || 1));
+    const cell = cells.get(key) ?? { sum: 0, count: 0 };
+    cells.set(key, { sum: cell.sum + value, count: cell.count + 1 });
+  }
+  const parts = Array.from(cells.values(), ({ sum, count }) => ({ mean: sum / count, count }));
+  // equal values have no width of their own
+  const width = findBandwidth(sorted) || (to - from) / STEPS || 1;
+  const scale = width * sorted.length * Math.sqrt(2 * Math.PI);
+  return Array.from({ length: STEPS + 1 }, (_, step) => {
+    const v = from + ((to - from) * step) / STEPS;
+    return { v, d: parts.reduce((sum, { mean, count }) => sum + count * Math.exp(-0.5 * ((v - mean) / width) ** 2), 0) / scale };
+  });
 }
 
 /** A violin for each series of each group, all of one scale of density, with its median and the middle half of its values. */
 const violins: SpecMaker = (chart) => {
   const splits = hasSplits(chart) ? listSplits(chart) : [];
   const room = 2 / Math.max(1, splits.length);
-  const found = new Map<string, { g: string; s: string; given: number[] }>();
-  for (const point of flatten(chart, 20_000)) {
-    const g = groupOf(chart, point);
-    const s = splits.length > 0 ? String(point['s']) : g;
-    const key = JSON.stringify([g, s]);
-    const given = found.get(key)?.given ?? [];
-    found.set(key, { g, s, given });
-    if (typeof point['y'] === 'number' && Number.isFinite(point['y'])) given.push(point['y']);
-  }
-  const shapes = [...found.values()].flatMap(({ g, s, given }) => {
-    if (given.length === 0) return [];
-    const sorted = given.sort((a, b) => a - b);
+  const shapes = listSamples(chart, { byGroup: true }).map(({ g, s, sorted }) => {
     const at = (share: number) => findQuantile(sorted, share);
     const middle = splits.length > 0 ? -1 + room * (splits.indexOf(s) + 0.5) : 0;
-    return [{ x: g, s, middle, curve: curve(sorted), low: at(0.25), median: at(0.5), high: at(0.75) }];
+    const extent = findExtent([at(0), at(1)]);
+    return { x: g, s: splits.length > 0 ? s : g, middle, curve: curve(sorted, extent), low: at(0.25), median: at(0.5), high: at(0.75) };
   });
   const densest = Math.max(1e-12, ...shapes.flatMap((shape) => shape.curve.map(({ d }) => d)));
   const outlines = shapes.flatMap(({ x, s, middle, curve: half }) => {
@@ -134,9 +188,12 @@ const violins: SpecMaker = (chart) => {
   };
 };
 
+/** The density of each series over the whole range that is drawn. */
+const densitiesOf = (chart: Chart) =>
+  listSamples(chart, { byGroup: false }).flatMap(({ s, sorted }) => curve(sorted, findRangeOfY(chart)).map((point) => ({ s, ...point })));
+
 const densities: SpecMaker = (chart) => ({
-  data: { values: flatten(chart) },
-  transform: [density(chart, ['s'])],
+  data: { values: densitiesOf(chart) },
   mark: { type: 'area', opacity: 0.45, line: true },
   encoding: {
     x: { field: 'v', type: 'quantitative', title: nameValues(chart), scale: { domain: findRangeOfY(chart), nice: false } },
@@ -146,8 +203,7 @@ const densities: SpecMaker = (chart) => ({
 });
 
 const ridges: SpecMaker = (chart) => ({
-  data: { values: flatten(chart) },
-  transform: [density(chart, ['s'])],
+  data: { values: densitiesOf(chart) },
   facet: { row: { field: 's', type: 'nominal', title: null, header: { labelAngle: 0, labelAlign: 'left' } } },
   spacing: -12,
   spec: {
@@ -162,40 +218,88 @@ const ridges: SpecMaker = (chart) => ({
   },
 });
 
+/** 0.3 / 0.1 is a little less than 3. */
+const ROUNDING = 1e-9;
+/** The least part of a range, as a share of its numbers: they have 16 digits. */
+const FINEST = 1e-12;
+
+/** Cuts a range into about thirty equal parts, at round values. */
+function cut([low, high]: readonly [number, number]) {
+  const least = Math.max((high - low) / 30, FINEST * Math.max(Math.abs(low), Math.abs(high)), Number.MIN_VALUE / FINEST);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
+  const start = Math.floor(low / step + ROUNDING) * step;
+  const last = Math.max(0, Math.ceil((high - start) / step - ROUNDING) - 1);
+  // the end of the range belongs to the last part
+  const find = (value: number) => Math.max(0, Math.min(last, Math.floor((value - start) / step + ROUNDING)));
+  return { step, find, from: (part: number) => start + part * step, to: (part: number) => start + (part + 1) * step };
+}
+
+/** How a range of a channel that is cut into parts is drawn: ticks stand at the edges of the parts, and times are in UTC. */
+const partAxis = (kind: string | undefined, step: number) =>
+  kind === 'temporal' ? { type: 'temporal', scale: { type: 'utc' } } : { type: 'quantitative', bin: { binned: true, step } };
+
 const histogram: SpecMaker = (chart) => {
-  const temporal = chart.axes['y']?.kind === 'temporal';
   const asked = findLook(chart, 'y').range;
+  const samples = listSamples(chart, { byGroup: false });
+  const ends = samples.flatMap(({ sorted }) => [sorted[0] ?? NaN, sorted.at(-1) ?? NaN]);
+  const [low, high] = asked ? findRangeOfY(chart) : findExtent(ends);
+  const parts = cut([low, high]);
+  const values = samples.flatMap(({ s, sorted }) => {
+    const counts = new Map<number, number>();
+    for (const value of sorted) {
+      if (value < low || value > high) continue;
+      const part = parts.find(value);
+      counts.set(part, (counts.get(part) ?? 0) + 1);
+    }
+    return Array.from(counts, ([part, n]) => ({ s, from: parts.from(part), to: parts.to(part), n }));
+  });
+  const axis = partAxis(chart.axes['y']?.kind, parts.step);
   return {
-    data: { values: flatten(chart) },
+    data: { values },
     mark: { type: 'bar', opacity: 0.7 },
     encoding: {
-      x: {
-        field: 'y',
-        type: temporal ? 'temporal' : 'quantitative',
-        bin: { maxbins: 30, ...(asked ? { extent: findRangeOfY(chart) } : {}) },
-        title: nameValues(chart),
-        ...(asked ? { scale: { domain: asked } } : {}),
-      },
-      y: { aggregate: 'count', stack: null, title: 'count' },
+      x: { field: 'from', ...axis, title: nameValues(chart), ...(asked ? { scale: { ...axis.scale, domain: asked } } : {}) },
+      x2: { field: 'to' },
+      y: { field: 'n', type: 'quantitative', stack: null, title: 'count' },
       color: { field: 's', type: 'nominal', title: splitTitleOf(chart) },
     },
   };
 };
 
-const plane: SpecMaker = (chart) => ({
-  data: { values: flatten(chart, 20_000) },
-  mark: 'rect',
-  encoding: {
-    x: { ...makeField(chart, 'x'), bin: { maxbins: 30 } },
-    y: { ...makeField(chart, 'y'), bin: { maxbins: 30 } },
-    color: { aggregate: 'count', type: 'quantitative', title: 'count' },
-  },
-});
+const plane: SpecMaker = (chart) => {
+  const points = pickFinite(chart);
+  const across = cut(findExtent(points.map(({ x }) => x)));
+  const up = cut(findExtent(points.map(({ y }) => y)));
+  const counts = new Map<string, { x: number; y: number; n: number }>();
+  for (const point of points) {
+    const [x, y] = [across.find(point.x), up.find(point.y)];
+    const cell = counts.get(`${x} ${y}`) ?? { x, y, n: 0 };
+    counts.set(`${x} ${y}`, { x, y, n: cell.n + 1 });
+  }
+  const field = (channel: 'x' | 'y', { step }: { step: number }) => {
+    const usual = makeField(chart, channel);
+    const axis = partAxis(chart.axes[channel]?.kind, step);
+    return { ...usual, ...axis, scale: { ...usual.scale, ...axis.scale } };
+  };
+  return {
+    data: {
+      values: Array.from(counts.values(), ({ x, y, n }) => ({ x: across.from(x), x2: across.to(x), y: up.from(y), y2: up.to(y), n })),
+    },
+    mark: 'rect',
+    encoding: {
+      x: field('x', across),
+      x2: { field: 'x2' },
+      y: field('y', up),
+      y2: { field: 'y2' },
+      color: { field: 'n', type: 'quantitative', title: 'count' },
+    },
+  };
+};
 
 /** Mean and three standard deviations either side: a point beyond is out of control. */
 const control: SpecMaker = (chart) => {
-  const values = flatten(chart);
-  const given = pickNumbers(values.map(({ y }) => y));
+  const given = chart.series.flatMap(({ points }) => pickNumbers(points['y']));
   const mean = given.reduce((sum, value) => sum + value, 0) / Math.max(1, given.length);
   const deviation = Math.sqrt(given.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, given.length - 1));
   const x = chart.axes['x'] ? makeField(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' };
@@ -204,7 +308,8 @@ const control: SpecMaker = (chart) => {
     { v: mean + 3 * deviation, n: '+3σ' },
     { v: mean - 3 * deviation, n: '−3σ' },
   ];
-  const out = values.map((point) => ({ ...point, out: Math.abs(Number(point['y']) - mean) > 3 * deviation }));
+  const isOut = (y: unknown) => Math.abs(readNumber(y) - mean) > 3 * deviation;
+  const out = pickDots(chart, isOut).map((point) => ({ ...point, out: isOut(point['y']) }));
   return {
     layer: [
       {

@@ -336,6 +336,27 @@ describe('GET /api/v1/experiments/{id}/chart', () => {
     expect([refused.status, refused.text]).toEqual([status, expect.stringMatching(words)]);
   });
 
+  test('counts every row up to 50,000, and says when the table has more', async () => {
+    const owner = site.as(site.cast.owner);
+    const line = (n: number) => `${n % 2 === 0 ? 40 : 20}\n`;
+    const rows = (count: number) => `spad\n${Array.from({ length: count }, (_, n) => line(n)).join('')}`;
+    const table = await uploadTable(owner, id, 'alternating', rows(50_000));
+    const draw = async () => {
+      const dataSources = [{ tableName: 'alternating', columnName: 'spad', role: 'y' }];
+      const chart = JSON.stringify({ chartType: 'histogram', dataConfig: { tableName: 'alternating', dataSources } });
+      const answer = await owner('GET', `/api/v1/experiments/${id}/chart`, { query: { chart, format: 'vega-lite' } });
+      expect(answer.status, answer.text).toBe(200);
+      return JSON.parse(answer.text);
+    };
+    const whole = await draw();
+    expect(whole.data.values.map(({ n }: { n: number }) => n)).toEqual([25_000, 25_000]);
+    expect(JSON.stringify(whole.title)).not.toContain('first');
+    await appendTo(owner, id, table, rows(1));
+    const first = await draw();
+    expect(first.data.values.map(({ n }: { n: number }) => n)).toEqual([25_000, 25_000]);
+    expect(first.title.subtitle).toEqual(['Of the first 50,000 rows; the table has more.']);
+  });
+
   test('draws the table as it was in a version', async () => {
     const owner = site.as(site.cast.owner);
     const table = await uploadTable(owner, id, 'grown', 'plot,spad\na,10\nb,20\n');

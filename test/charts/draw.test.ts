@@ -5,7 +5,7 @@ import { CHART_TYPES } from '../../src/api/visualizations/visualizations.model.t
 import { isAdjusted } from '../../src/charts/adjusted.ts';
 import type { AxisKind, Chart } from '../../src/charts/chart.ts';
 import { pickLargestTriangles } from '../../src/charts/downsample.ts';
-import { drawPng, drawSvg } from '../../src/charts/draw.ts';
+import { drawPng, drawSvg, makeSpec } from '../../src/charts/draw.ts';
 import { findQuantile } from '../../src/charts/statistical.ts';
 import { correlate } from '../../src/charts/scientific.ts';
 
@@ -233,6 +233,92 @@ test('downsampling keeps the ends and the peaks, in order, and never more than a
 test('correlation leaves out pairs with a gap', () => {
   expect(correlate([1, 2, 3, null], [2, 4, 6, 100])).toBeCloseTo(1);
   expect(correlate([1, 2, 3], [3, 2, 1])).toBeCloseTo(-1);
+});
+
+/** All rows of data that a specification holds, wherever they stand. */
+function rowsOf(spec: unknown): Record<string, unknown>[] {
+  if (Array.isArray(spec)) return spec.flatMap(rowsOf);
+  if (typeof spec !== 'object' || spec === null) return [];
+  return Object.entries(spec).flatMap(([name, part]) =>
+    name === 'values' && Array.isArray(part) ? (part as Record<string, unknown>[]) : rowsOf(part),
+  );
+}
+
+describe('what is said of many values is said of all of them', () => {
+  // every second value is left out of a picture of so many dots
+  const alternating = Array.from({ length: 6_000 }, (_, index) => (index % 2 === 0 ? 40 : 20));
+  const lonely = Array.from({ length: 9_999 }, (_, index) => (index === 5_000 ? 1_000 : Math.sin(index)));
+  const drawn = (type: (typeof CHART_TYPES)[number], points: Record<string, unknown[]>, axes: Chart['axes'] = y) =>
+    rowsOf(makeSpec({ type, title: '', axes, series: one(points) }));
+
+  test('a histogram counts each value once, also at the edges of its bars', () => {
+    expect(drawn('histogram', { y: alternating }).map(({ n }) => n)).toEqual([3_000, 3_000]);
+    fc.assert(
+      fc.property(fc.array(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }), { minLength: 1 }), (values) => {
+        const bars = drawn('histogram', { y: values }) as { from: number; to: number; n: number }[];
+        expect(bars.reduce((sum, { n }) => sum + n, 0)).toBe(values.length);
+        for (const { from, to, n } of bars) {
+          const slack = (to - from) * 1e-3;
+          expect(values.filter((value) => value >= from - slack && value <= to + slack).length).toBeGreaterThanOrEqual(n);
+        }
+      }),
+      { seed },
+    );
+    const tenths = Array.from({ length: 31 }, (_, index) => index / 10);
+    expect(drawn('histogram', { y: tenths }).map(({ n }) => n)).toEqual([...Array.from({ length: 29 }, () => 1), 2]);
+  });
+
+  test('limits of a control chart are those of all values, and a value beyond them is drawn', () => {
+    const limits = (rows: Record<string, unknown>[]) => Object.fromEntries(rows.flatMap(({ n, v }) => (n === undefined ? [] : [[n, v]])));
+    const deviation = Math.sqrt((6_000 * 100) / 5_999);
+    expect(limits(drawn('spc-control-chart', { y: alternating }))).toEqual({
+      mean: 30,
+      '+3σ': 30 + 3 * deviation,
+      '−3σ': 30 - 3 * deviation,
+    });
+    const out = drawn('spc-control-chart', { y: lonely }).filter((row) => row['out'] === true);
+    expect(out.map((row) => row['y'])).toContain(1_000);
+  });
+
+  test('a box is that of all values, and so are violins, densities and cells', () => {
+    const [box] = drawn('box-plot', { y: alternating });
+    expect(box).toMatchObject({ least: 20, low: 20, median: 30, high: 40, greatest: 40 });
+    expect(drawn('box-plot', { y: lonely }).map((row) => row['y'])).toContain(1_000);
+    expect(drawn('violin-plot', { y: alternating })).toContainEqual(expect.objectContaining({ low: 20, median: 30, high: 40 }));
+    const peaks = drawn('density-plot', { y: alternating }) as { v: number; d: number }[];
+    expect(peaks[0]!.d).toBeCloseTo(peaks.at(-1)!.d, 9);
+    expect(peaks[0]!.d).toBeGreaterThan(2 * peaks[40]!.d);
+    const places = { x: alternating.map(() => 1), y: alternating.map(() => 1), z: alternating };
+    expect(drawn('heatmap', places, threes)).toEqual([{ x: 1, y: 1, z: 30 }]);
+    const counted = drawn('histogram-2d', { x: alternating, y: alternating }, { x: axis('x'), ...y });
+    expect(counted.map(({ n }) => n)).toEqual([3_000, 3_000]);
+    expect(drawn('pie', { labels: alternating.map(String), values: alternating }, SAMPLE.pie.axes).map((row) => row['values'])).toEqual([
+      120_000, 60_000,
+    ]);
+  });
+
+  test('a density of many values is drawn as that of few', () => {
+    // up to 512 values each is a Gaussian of its own
+    const values = Array.from({ length: 513 }, (_, index) => Math.sin(index) * 5 + 50);
+    const density = (given: number[]) => drawn('density-plot', { y: [...given, 40, 60] }).map(({ d }) => Number(d));
+    const [few, many] = [density(values.slice(0, 510)), density(values)];
+    for (const [at, d] of many.entries()) expect(Math.abs(d - few[at]!)).toBeLessThan(0.01 * Math.max(...few));
+  });
+
+  test('a lonely point is drawn, and the picture says that others are not', async () => {
+    const scatter: Chart = {
+      type: 'scatter',
+      title: 'Many',
+      axes: SAMPLE.lollipop.axes,
+      series: one({ x: lonely.map((_, n) => n), y: lonely }),
+    };
+    const numbers: Chart = { ...scatter, axes: { x: axis('row'), ...y } };
+    expect(rowsOf(makeSpec(numbers)).map((row) => row['y'])).toContain(1_000);
+    const texts = textsOf(await drawSvg(numbers));
+    expect(texts).toContain('One point of 2 is drawn, and the least and greatest.');
+    expect(await drawSvg({ ...numbers, firstRows: 9_999 })).toContain('Of the first 9,999 rows; the table has more.');
+    expect(await drawSvg({ ...numbers, series: one({ x: [1, 2], y: [1, 2] }) })).not.toMatch(/is drawn|the first/);
+  });
 });
 
 describe('what a chart is asked to look like', () => {

@@ -1,7 +1,7 @@
 /** Draws what a chart shows, in the format that was asked for. */
 import type { Size } from '../../charts/draw.ts';
 import { readLook, requireDots } from './look.ts';
-import { makeChart, type Plotted } from './series.ts';
+import { makeChart, type Drawn } from './series.ts';
 import type { Visualization } from './visualizations.model.ts';
 
 export interface ImageQuery {
@@ -43,7 +43,7 @@ const loadDrawing = () => import('../../charts/draw.ts');
 /** Draws a picture. Errors: a look that the picture cannot have, and a PNG of too many dots. */
 export async function drawPicture(
   drawn: Pick<Visualization, 'name' | 'config' | 'chartFamily' | 'chartType'>,
-  data: Plotted,
+  data: Drawn,
   { format, ...size }: Size & { format: Format },
 ): Promise<{ type: string; body: string | Buffer }> {
   const look = readLook(drawn, data);

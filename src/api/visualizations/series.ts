@@ -21,17 +21,18 @@ function cell(value: unknown, kind: AxisKind): unknown {
 const asNumber = (value: unknown, index: number): number =>
   typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) || index : index;
 
-/** Longer traces are thinned to this many points, which a screen can show. */
-export const MOST_POINTS = 2_000;
+/** Longer traces are thinned to this many points, which a screen can show, or to fewer where there are many traces. */
+const MOST_POINTS = 2_000;
+const MOST_OF_ALL = 40_000;
 
-function thinned(points: Record<string, unknown[]>): { points: Record<string, unknown[]>; downsampled: Downsampling | null } {
+function thinned(points: Record<string, unknown[]>, most: number): { points: Record<string, unknown[]>; downsampled: Downsampling | null } {
   const y = points['y'] ?? [];
   const x = points['x'];
-  if (y.length <= MOST_POINTS || (x && typeof x[0] === 'string' && Number.isNaN(Date.parse(x[0])))) return { points, downsampled: null };
+  if (y.length <= most || (x && typeof x[0] === 'string' && Number.isNaN(Date.parse(x[0])))) return { points, downsampled: null };
   const kept = pickLargestTriangles(
     y.map((_, index) => (x ? asNumber(x[index], index) : index)),
     y.map((value) => (typeof value === 'number' ? value : NaN)),
-    MOST_POINTS,
+    most,
   );
   return {
     points: Object.fromEntries(Object.entries(points).map(([channel, values]) => [channel, kept.map((index) => values[index] ?? null)])),
@@ -78,6 +79,7 @@ export function makeSeries(
   if (found.size === 0) found.set('', { rows: [] });
   const axes: Record<string, PlottedAxis> = splits ? { color: axisOf(splits) } : {};
   const isDual = new Set(plan.series.map(({ source }) => source.axis ?? 'primary')).size > 1;
+  const most = Math.max(100, Math.min(MOST_POINTS, Math.floor(MOST_OF_ALL / Math.min(found.size * plan.series.length, MOST_SERIES))));
   const series = [...found.values()].flatMap((group) =>
     plan.series.map(({ name, channels, source }): PlottedSeries => {
       const points: Record<string, unknown[]> = {};
@@ -86,7 +88,7 @@ export function makeSeries(
         axes[isDual && channel.channel === 'y' && source.axis === 'secondary' ? 'y2' : channel.channel] ??= axisOf(channel);
         points[channel.channel] = group.rows.map((row) => read(row, channel));
       }
-      const { points: kept, downsampled } = thin ? thinned(points) : { points, downsampled: null };
+      const { points: kept, downsampled } = thin ? thinned(points, most) : { points, downsampled: null };
       return {
         name,
         color: group.color ?? null,
@@ -101,11 +103,15 @@ export function makeSeries(
   return { axes, series: series.slice(0, MOST_SERIES) };
 }
 
+/** What a picture is made of: the series of so many rows, which may be the first of more. */
+export type Drawn = Plotted & { rows: number; truncated: boolean };
+
 /** Makes the chart that the drawing code takes. */
-export const makeChart = (type: string, title: string, { axes, series }: Plotted, look: Look): Chart => ({
+export const makeChart = (type: string, title: string, { axes, series, rows, truncated }: Drawn, look: Look): Chart => ({
   type,
   title,
   look,
+  ...(truncated ? { firstRows: rows } : {}),
   axes,
   series: series.map(({ name, color, facet, traceType, axis, points }): ChartSeries => ({
     name,
