@@ -1,9 +1,11 @@
-/** What the published document says of one operation. The edge reads query names from it, so that each rule is said once. */
+/** What the published document says of one operation. The edge reads it, so that each rule is said once. */
 export interface Operation {
   method: string;
   /** `/api/v1/experiments/{id}`. */
   path: string;
   queryNames: readonly string[];
+  /** The status of its success. */
+  successStatus: number;
 }
 
 export interface OpenApiDocument {
@@ -11,7 +13,15 @@ export interface OpenApiDocument {
   info: { version: string };
   paths: Record<
     string,
-    Record<string, { operationId?: string; parameters?: { name: string; in: string }[]; security?: Record<string, string[]>[] }>
+    Record<
+      string,
+      {
+        operationId?: string;
+        parameters?: { name: string; in: string }[];
+        responses: Record<string, unknown>;
+        security?: Record<string, string[]>[];
+      }
+    >
   >;
 }
 
@@ -31,10 +41,11 @@ const toPattern = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
 export function indexOperations(document: OpenApiDocument): Operations {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, { parameters = [] }]) => ({
+    Object.entries(item).map(([method, { parameters = [], responses }]) => ({
       method: method.toUpperCase(),
       path,
       queryNames: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
+      successStatus: Number(Object.keys(responses).find((status) => status.startsWith('2'))),
     })),
   );
   const byPattern = new Map(operations.map((operation) => [`${operation.method} ${toPattern(operation.path)}`, operation]));

@@ -31,6 +31,17 @@ const must = <T>(answer: { data: T; error: unknown }): NonNullable<T> => {
   return answer.data as NonNullable<T>;
 };
 
+test('a creation that is repeated with its Idempotency-Key is answered as the first was, its status too', async () => {
+  const { browser } = await asPerson('repeating');
+  const make = () =>
+    browser.call('POST', '/api/v1/auth/organization/create', { name: 'Once', slug: 'made-once' }, { 'idempotency-key': 'once' });
+  const first = await make();
+  expect(first.status).toBe(200);
+  const second = await make();
+  expect(second.headers.get('idempotency-replayed')).toBe('true');
+  expect([second.status, second.body]).toEqual([200, first.body]);
+});
+
 test('the unmodified better-auth organization client runs a full life', async () => {
   const [ada, bob, eve] = [await asPerson('ada'), await asPerson('bob'), await asPerson('eve')];
   const { organization: mine } = ada.client;

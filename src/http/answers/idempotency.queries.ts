@@ -35,9 +35,9 @@ export const findKeptAnswer = (db: Queryable, call: Call) =>
     where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key}`);
 
 /** Keeps the answer of a call that still holds its key; 0 when it does not. */
-export const keepAnswer = (db: Queryable, call: Claim, body: string | null, secretMade: string | null) =>
+export const keepAnswer = (db: Queryable, call: Claim, answer: { status: number; body: string | null; secretMade: string | null }) =>
   db.run(sql('http.keepAnswer')`
-    update idempotency_keys set status = 201, body = ${body}, secret_made = ${secretMade}
+    update idempotency_keys set status = ${answer.status}, body = ${answer.body}, secret_made = ${answer.secretMade}
     where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key} and claim = ${call.claim}`);
 
 export const releaseKey = (db: Queryable, call: Claim) =>

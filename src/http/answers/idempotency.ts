@@ -5,6 +5,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Database } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { getRawBody } from '../requests/body.ts';
+import { findOperation } from '../requests/parameters.ts';
 import { getContext } from '../exchange.ts';
 import { claimKey, findKeptAnswer, keepAnswer, releaseKey, type Claim } from './idempotency.queries.ts';
 
@@ -78,7 +79,8 @@ export async function claimIdempotencyKey(request: Request, response: Response, 
   }
   let kept = false;
   caller.created = async (tx, answer, secret) => {
-    const claims = await keepAnswer(tx, claim, secret ? null : JSON.stringify(answer), secret?.made ?? null);
+    const status = findOperation(request)?.successStatus ?? 200;
+    const claims = await keepAnswer(tx, claim, { status, body: secret ? null : JSON.stringify(answer), secretMade: secret?.made ?? null });
     // this call ran for longer than a claim holds: another call has taken the key over and carries it out
     if (claims === 0) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
     kept = true;
