@@ -1,6 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { createAuthClient } from 'better-auth/client';
 import { organizationClient } from 'better-auth/client/plugins';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { leaveOrganization } from '../../src/api/organizations/members.service.ts';
+import type { Caller } from '../../src/auth/caller.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { APPLICATION_ROLE } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
 import type { Browser } from '../support/browser.ts';
 import { signIn } from '../support/browser.ts';
@@ -40,6 +45,34 @@ test('a creation that is repeated with its Idempotency-Key is answered as the fi
   const second = await make();
   expect(second.headers.get('idempotency-replayed')).toBe('true');
   expect([second.status, second.body]).toEqual([200, first.body]);
+});
+
+test('whoever leaves an organization while the database is busy is told so, not that they are no member', async () => {
+  const person = await makePerson(site.db, 'leaving');
+  const id = await makeOrganization(site.db, {
+    name: 'Busy',
+    slug: 'busy-lab',
+    members: { [site.cast.owner.id]: 'owner', [person.id]: 'member' },
+  });
+  const hasty = openDatabase({ url: site.database.url, role: APPLICATION_ROLE, statementTimeoutMs: 200 });
+  const context = { ...(await site.context()), db: hasty };
+  const caller: Caller = {
+    userId: person.id,
+    via: { kind: 'key', keyId: randomUUID() },
+    requestId: 'leaving',
+    organizationId: null,
+    created: async (_tx, answer) => answer,
+  };
+  try {
+    await site.db.transaction(async (tx) => {
+      await tx.run(sql('test')`select from organizations where id = ${id} for update`);
+      await expect(leaveOrganization(context, caller, id)).rejects.toMatchObject({ code: 'DATABASE_TIMEOUT' });
+    });
+    expect(await leaveOrganization(context, caller, id)).toMatchObject({ userId: person.id });
+    await expect(leaveOrganization(context, caller, id)).rejects.toMatchObject({ code: 'MEMBER_NOT_FOUND' });
+  } finally {
+    await hasty.close();
+  }
 });
 
 test('the unmodified better-auth organization client runs a full life', async () => {

@@ -92,12 +92,17 @@ export async function requireFreeSlug(ctx: Context, slug: string): Promise<void>
   if (await findIdBySlug(ctx.db, slug)) throw errors.organizationSlugAlreadyTaken();
 }
 
-/** Locks an organization that the caller is in. Errors: userIsNotAMemberOfTheOrganization, also for an organization that does not exist. */
-export async function lockOwn(tx: Transaction, caller: Caller, id: string): Promise<{ standing: Standing; members: MemberRow[] }> {
+/** Locks an organization that the caller is in. Errors: `refusal`, also for an organization that does not exist. */
+export async function lockOwn(
+  tx: Transaction,
+  caller: Caller,
+  id: string,
+  refusal = () => errors.userIsNotAMemberOfTheOrganization(),
+): Promise<{ standing: Standing; members: MemberRow[] }> {
   await lockOrganization(tx, id);
   const members = await lockMembers(tx, id);
   const standing = await findStanding(tx, id, caller.userId);
-  if (!standing?.isMember) throw errors.userIsNotAMemberOfTheOrganization();
+  if (!standing?.isMember) throw refusal();
   return { standing, members };
 }
 

@@ -90,9 +90,7 @@ export const changeMemberRole = (
 /** Ends the caller's own membership. Errors: memberNotFound, personalWorkspace, youCannotLeaveTheOrganizationAsTheOnlyOwner. */
 export const leaveOrganization = (ctx: Context, caller: Caller, organizationId: string): Promise<ManagedMember> =>
   ctx.db.transaction(async (tx) => {
-    const { standing, members } = await lockOwn(tx, caller, organizationId).catch(() => {
-      throw errors.memberNotFound();
-    });
+    const { standing, members } = await lockOwn(tx, caller, organizationId, () => errors.memberNotFound());
     if (standing.isPersonal) throw errors.personalWorkspace();
     const own = members.find(({ userId }) => userId === caller.userId);
     if (!own) throw errors.memberNotFound();
