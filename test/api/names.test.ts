@@ -7,6 +7,7 @@ import { refreshChangedIdentities, refreshIdentity } from '../../src/api/data/id
 import { eraseNamedExports } from '../../src/api/exports/writing.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { replaceIdentity } from '../../src/ingest/dimensions.ts';
+import { signIn } from '../support/browser.ts';
 import { grant, makePerson, type Person } from '../support/cast.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
@@ -77,7 +78,7 @@ async function filesHolding(text: string): Promise<string[]> {
   return found;
 }
 
-test('a changed name and picture are shown with the rows a moment later, and a hidden profile is not', async () => {
+test('a changed name and picture are shown with the rows a moment later, and a hidden profile is not until its person signs in', async () => {
   const ines = await makePerson(site.db, 'ines');
   const [one, two] = [await contributedBy(ines, 'One'), await contributedBy(ines, 'Two')];
   const old = { contributor: { id: ines.id, name: 'Ines Tester', avatar: null }, by: 'Ines Tester' };
@@ -91,6 +92,8 @@ test('a changed name and picture are shown with the rows a moment later, and a h
   expect((await site.as(ines)('POST', '/api/v1/users/profile', { body: { ...profile, activated: false } })).status).toBe(201);
   const hidden = { contributor: { id: ines.id, name: 'Unknown User', avatar: null }, by: 'Unknown User' };
   expect(await settled(() => shown(one.read), hidden)).toEqual(hidden);
+  await signIn(site, 'ines@example.com');
+  for (const { read } of [one, two]) expect(await settled(() => shown(read), renamed)).toEqual(renamed);
 });
 
 test('a closed account reads as Deleted User, and its name leaves the lake with every version that held it', async () => {

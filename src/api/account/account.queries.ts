@@ -46,10 +46,11 @@ export const updateUserRow = (db: Queryable, userId: string, change: { name: str
       updated_at = now()
     where id = ${userId} and deleted_at is null`);
 
+/** Activates a profile that was deactivated. The lake is to show its name again. */
 export const reactivateProfile = (db: Queryable, userId: string) =>
-  db.run(
-    sql('account.reactivateProfile')`update profiles set activated = true, updated_at = now() where user_id = ${userId} and not activated`,
-  );
+  db.run(sql('account.reactivateProfile')`
+    with back as (update profiles set activated = true, updated_at = now() where user_id = ${userId} and not activated returning user_id)
+    insert into identity_changes (user_id) select user_id from back on conflict (user_id) do update set changed_at = now(), refreshed_at = null`);
 
 /** Locks an account before one of its ways to sign in is removed. Without the lock, two removals at once could leave none. */
 export const lockAccount = (db: Queryable, userId: string) =>
