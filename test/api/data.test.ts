@@ -382,6 +382,14 @@ describe('reads', () => {
       expect([asOf, (await read({ asOf })).status]).toEqual([asOf, 400]);
   });
 
+  test('caches are told what an answer depends on: its form, and the page that asks', async () => {
+    const { baseUrl: origin } = site.server;
+    const query = { tableName: tableId, pageSize: 1 };
+    const { headers } = await site.as(site.cast.owner)('GET', `/api/v1/experiments/${experimentId}/data`, { query, headers: { origin } });
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    expect(headers.get('vary')?.split(', ').sort()).toEqual(['Accept', 'Origin']);
+  });
+
   test('a read that was answered before costs no engine, until something that it shows has changed', async () => {
     const usage = async () => (await detailsOf(site)).warehouse.answers;
     const asked = { columns: 'plot,contributor,annotations', orderBy: 'plot', pageSize: 3 };

@@ -276,7 +276,9 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', 
     const png = await owner('GET', `${path}/image`, { query: { format: 'png', width: 200, height: 150 } });
     expect(png).toMatchObject({ status: 200 });
     expect(png.headers.get('content-type')).toBe('image/png');
-    expect((await owner('GET', `${path}/image`, { headers: { accept: 'image/png' } })).headers.get('content-type')).toBe('image/png');
+    const image = await owner('GET', `${path}/image`, { headers: { accept: 'image/png' } });
+    expect(image.headers.get('content-type')).toBe('image/png');
+    expect(image.headers.get('vary')?.split(', ').sort()).toEqual(['Accept', 'Origin']);
     expect((await owner('GET', `${path}/image`, { query: { width: 5_000 } })).status).toBe(400);
     expect((await owner('GET', `${path}/image`, { query: { format: 'gif' } })).status).toBe(400);
   });

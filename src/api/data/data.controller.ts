@@ -178,7 +178,7 @@ export class DataController extends ApiController {
     const { asked, version } = placeRead(this.ctx, table, query, format !== undefined);
     const source = await openSource(this.ctx, table, version);
     this.response.setHeader('X-Table-Version', source.version);
-    this.response.setHeader('Vary', 'Accept');
+    this.response.vary('Accept');
     if (accept === PLAN) {
       // the plan shows how the rows are kept, so it is for those who may read all of them
       if (table.kind !== 'raw_data' && table.kind !== 'upload') await openTable(this.ctx.db, this.caller.userId, id, 'raw_data');

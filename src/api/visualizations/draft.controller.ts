@@ -41,7 +41,7 @@ export class DraftController extends ApiController {
     const data = await readSeries(this.ctx, this.caller, { experimentId: id, asOf: query.asOf, ...draft }, this.exchange.signal);
     const picture = await drawPicture({ chartFamily: 'basic', ...draft }, data, readPictureQuery(query, request.accepts(OFFERED)));
     this.response.setHeader('X-Table-Version', data.version);
-    this.response.setHeader('Vary', 'Accept');
+    this.response.vary('Accept');
     this.response.type(picture.type).send(picture.body);
     return '';
   }

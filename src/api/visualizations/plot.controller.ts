@@ -50,7 +50,7 @@ export class PlotController extends ApiController {
     const data = await readSeries(this.ctx, this.caller, found, this.exchange.signal);
     const picture = await drawPicture(found, data, readPictureQuery(query, request.accepts(OFFERED)));
     this.response.setHeader('X-Table-Version', data.version);
-    this.response.setHeader('Vary', 'Accept');
+    this.response.vary('Accept');
     this.response.type(picture.type).send(picture.body);
     return '';
   }
