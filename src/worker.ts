@@ -4,7 +4,7 @@ import { anyIdentityChangeDue } from './api/data/identity.queries.ts';
 import { refreshChangedIdentities } from './api/data/identity.service.ts';
 import { compactJob, sweepLakeJob, sweepObjectsJob } from './api/data/maintenance.job.ts';
 import { disownThingJob } from './api/devices/discarded.job.ts';
-import { eraseExperiment } from './api/erasure/erasure.job.ts';
+import { eraseExperiment, wakeErasuresJob } from './api/erasure/erasure.job.ts';
 import { embargoJob } from './api/experiments/embargo.job.ts';
 import { expireExportsJob, writeExportJob } from './api/exports/exports.job.ts';
 import { anySilentExport } from './api/exports/exports.queries.ts';
@@ -46,6 +46,7 @@ const handlers = (ctx: Context): JobHandler[] => [
   sweepObjectsJob(ctx),
   disownThingJob(ctx),
   eraseExperiment(ctx),
+  wakeErasuresJob(ctx),
   eraseTableJob(ctx),
   changeColumnJob(ctx),
   embargoJob(ctx),

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { wakeErasuresJob } from '../../src/api/erasure/erasure.job.ts';
+import { sql } from '../../src/database/sql.ts';
 import { noteValues } from '../../src/lakehouse/tables/value-notes.ts';
 import { grant } from '../support/cast.ts';
 import { detailsOf } from '../support/operators.ts';
@@ -508,5 +511,15 @@ describe('reads', () => {
     expect(erasure!.report['answers']!.rows).toBeGreaterThan(0);
     expect(erasure!.report['lake']!.bytes).toBeGreaterThan(0);
     expect((await site.as(site.cast.stranger)('GET', `/api/v1/erasures/${erasureId}`)).status).toBe(404);
+  });
+
+  test('an erasure whose job has failed for good is taken up again', async () => {
+    const id = randomUUID();
+    await site.db.run(sql('test')`
+      insert into erasures (id, experiment_id, requested_by, status) values (${id}, ${randomUUID()}, ${site.cast.owner.id}, 'running')`);
+    const status = async () => (await site.as(site.cast.owner)('GET', `/api/v1/erasures/${id}`)).body.status as string;
+    expect(await status()).toBe('running');
+    await wakeErasuresJob(await site.context()).run({}, new AbortController().signal);
+    await expect.poll(status, { timeout: 10_000 }).toBe('completed');
   });
 });

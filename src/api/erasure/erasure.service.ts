@@ -2,10 +2,11 @@ import { audit } from '../../auth/audit.ts';
 import type { Context } from '../../context.ts';
 import { eraseTables } from '../../lakehouse/tables/manifest.ts';
 import { printObjectKey } from '../../storage/objects.ts';
+import { ERASE_EXPERIMENT } from '../experiments/experiments.service.ts';
 import { eraseExports } from '../exports/exports.service.ts';
 import { eraseInbox } from '../messages/arrivals.service.ts';
 import { eraseUploads } from '../uploads/uploads.service.ts';
-import { completeErasure, reportErasure, startErasure } from './erasure.queries.ts';
+import { completeErasure, listUnfinished, reportErasure, startErasure } from './erasure.queries.ts';
 
 /** The stores that keep something of an experiment outside its own rows. A new store does not compile until `ERASE` says how it is emptied. */
 export const STORES = ['messages', 'uploads', 'exports', 'annotations', 'lake', 'answers'] as const;
@@ -52,3 +53,11 @@ export async function eraseStores(ctx: Context, erasureId: string): Promise<void
     });
   });
 }
+
+/** Enqueues erasures that are not complete. One whose job waits or runs stays as it is. */
+export const wakeErasures = (ctx: Context): Promise<void> =>
+  ctx.db.transaction(async (tx) => {
+    const unfinished = await listUnfinished(tx, 1_000);
+    const jobs = unfinished.map((payload) => ({ payload, key: payload.erasureId }));
+    await ctx.jobs.enqueueAll(ERASE_EXPERIMENT, jobs, tx);
+  });
