@@ -422,6 +422,30 @@ describe('an endpoint that does wrong', () => {
     expect(audit.map(({ action }: { action: string }) => action)).toContain('webhook.disabled');
   });
 
+  test('is disabled during a call, which ends the message that was sent as it ends those that wait', async () => {
+    const outcomes = [];
+    for (const enabled of [true, false]) {
+      const { id } = await register();
+      let fail = () => undefined as unknown;
+      receiver.answer = (response) => (fail = () => response.writeHead(500).end());
+      const heard = receiver.heard.length;
+      await experiment();
+      await receiver.hears(heard + 1);
+      expect((await owner()('PATCH', at(id), { body: { enabled } })).status).toBe(200);
+      fail();
+      const [ended] = await until(
+        () => deliveries(id),
+        ([row]) => row.attempts === 1,
+      );
+      outcomes.push([ended.status, ended.nextAttemptAt === null]);
+      await owner()('DELETE', at(id));
+    }
+    expect(outcomes).toEqual([
+      ['pending', false],
+      ['failed', true],
+    ]);
+  });
+
   test('fails for days, and is disabled; a message has failed after its last try', async () => {
     const { id } = await register();
     receiver.answer = (response) => response.writeHead(500).end();

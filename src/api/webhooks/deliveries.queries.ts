@@ -95,23 +95,25 @@ export const settleMessage = (db: Queryable, id: string, outcome: { isDelivered:
     where id = ${id}`);
 };
 
-interface Failing {
+/** An endpoint after a call. */
+interface Called {
+  isEnabled: boolean;
   failures: number;
   failingSeconds: number;
 }
 
 /** Records a successful call. Answers undefined when the endpoint is gone. */
 export const noteSuccess = (db: Queryable, endpointId: string) =>
-  db.one<Failing>(sql('webhooks.noteSuccess')`
+  db.one<Called>(sql('webhooks.noteSuccess')`
     update webhook_endpoints set failures = 0, failing_since = null, held_until = null, last_success_at = now(), busy_until = now() + ${BUSY_FOR}
-    where id = ${endpointId} returning failures, 0 as "failingSeconds"`);
+    where id = ${endpointId} returning is_enabled as "isEnabled", failures, 0 as "failingSeconds"`);
 
 /** Counts a failure, leaves the endpoint alone for a while, and says how long it has been failing. */
 export const noteFailure = (db: Queryable, endpointId: string, holdSeconds: number) =>
-  db.one<Failing>(sql('webhooks.noteFailure')`
+  db.one<Called>(sql('webhooks.noteFailure')`
     update webhook_endpoints set failures = failures + 1, failing_since = coalesce(failing_since, now()),
       held_until = now() + make_interval(secs => ${holdSeconds})
-    where id = ${endpointId} returning failures, extract(epoch from now() - failing_since)::float8 as "failingSeconds"`);
+    where id = ${endpointId} returning is_enabled as "isEnabled", failures, extract(epoch from now() - failing_since)::float8 as "failingSeconds"`);
 
 export const disableEndpoint = (db: Queryable, endpointId: string, reason: string) =>
   db.run(sql('webhooks.disable')`

@@ -48,18 +48,19 @@ async function call(ctx: Context, endpoint: TakenEndpoint, { id, payload }: DueM
 const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outcome: CallOutcome): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     // the endpoint is locked before its messages, as in every transaction that changes both; otherwise they could deadlock
-    const failing =
+    const called =
       outcome.failure === null
         ? await noteSuccess(tx, endpoint.id)
         : await noteFailure(tx, endpoint.id, Math.min(2 ** Math.min(endpoint.failures, 10), LONGEST_HOLD));
-    if (!failing) return;
+    if (!called) return;
     await insertAttempt(tx, { ...outcome, id: randomUUIDv7(), messageId: message.id });
-    const after = RETRY_AFTER[message.attempts];
+    // whoever disabled the endpoint during the call has ended its messages
+    const after = called.isEnabled ? RETRY_AFTER[message.attempts] : undefined;
     const isDelivered = outcome.failure === null;
     await settleMessage(tx, message.id, { isDelivered, retryInSeconds: after === undefined ? null : jittered(after) });
     if (isDelivered) return;
     const isGone = outcome.statusCode === GONE;
-    if (!isGone && !(failing.failures >= DISABLE.failures && failing.failingSeconds >= DISABLE.seconds)) return;
+    if (!isGone && !(called.failures >= DISABLE.failures && called.failingSeconds >= DISABLE.seconds)) return;
     const reason = isGone ? 'It answered 410 Gone.' : 'Every attempt of the last three days failed.';
     if ((await disableEndpoint(tx, endpoint.id, reason)) === 0) return;
     await failWaiting(tx, endpoint.id);
