@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { renameSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { noteWithheld } from '../../src/api/macro-runs/macro-runs.queries.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { grant } from '../support/cast.ts';
+import { dataFilesOf } from '../support/lake-files.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 
 let test$: TestServer;
@@ -544,4 +546,29 @@ describe.concurrent('analysis after the campaign', () => {
     expect((await owner('PATCH', `/api/v1/experiments/${experimentId}`, { body: { status: 'archived' } })).status).toBe(200);
     expect((await ask(experimentId, macroId)).body.code).toBe('EXPERIMENT_ARCHIVED');
   });
+});
+
+test('an experiment whose measurements cannot be read holds back no other, and is run once they can', async () => {
+  const macroId = await makeMacro('return { twice: json.x * 2 };');
+  const experiments = [await makeExperiment(), await makeExperiment()] as const;
+  for (const experimentId of experiments) {
+    await send(experimentId, [{ timestamp: minute(0), device_id: 'd', sample: { x: 21 } }]);
+    await settled(experimentId);
+  }
+  const [broken, whole] = experiments;
+  const raw = await test$.db.one<{ id: string }>(
+    sql('test')`select id from lake_tables where experiment_id = ${broken} and kind = 'raw_data'`,
+  );
+  const files = dataFilesOf(test$.lakeFolder, raw!.id);
+  expect(files).not.toEqual([]);
+  for (const file of files) renameSync(file, `${file}.away`);
+  const run = (experimentId: string) => owner('POST', `/api/v1/experiments/${experimentId}/macros/${macroId}/run`, { body: {} });
+  for (const experimentId of experiments) expect((await run(experimentId)).status).toBe(201);
+  await settled(whole);
+  expect(await rowsOf(whole, macroId, { columns: 'twice' })).toEqual([{ twice: 42 }]);
+  const { body: runs } = await owner('GET', `/api/v1/experiments/${broken}/data/macros/${macroId}/reprocess`);
+  expect(runs).toMatchObject([{ status: 'queued' }]);
+  for (const file of files) renameSync(`${file}.away`, file);
+  await settled(broken);
+  expect(await rowsOf(broken, macroId, { columns: 'twice' })).toEqual([{ twice: 42 }]);
 });

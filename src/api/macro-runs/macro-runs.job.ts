@@ -276,21 +276,29 @@ async function findPieces(ctx: Context, run: StoredRun, signal: AbortSignal): Pr
   }
 }
 
-/** Cuts queued requests into pieces of work. */
-async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
-  for (const run of await listQueued(ctx.db)) {
-    const { id, experimentId, macroId } = run;
-    const pieces = await findPieces(ctx, run, signal);
-    await ctx.db.transaction(async (tx) => {
-      const total = pieces.reduce((sum, { ids }) => sum + ids.length, 0);
-      if (!(await startReprocess(tx, id, total))) return;
-      const fresh = pieces.map(({ ids, from, to }): NewWork => {
-        return { id: randomUUIDv7(), macroId, workbookVersionId: null, senderId: run.createdBy, reprocessId: id, rowIds: ids, from, to };
-      });
-      if (fresh.length > 0) await insertWork(tx, experimentId, fresh);
-      await completeReprocess(tx, id);
+/** Cuts a queued request into pieces of work. */
+async function startRun(ctx: Context, run: StoredRun, signal: AbortSignal): Promise<void> {
+  const { id, experimentId, macroId } = run;
+  const pieces = await findPieces(ctx, run, signal);
+  await ctx.db.transaction(async (tx) => {
+    const total = pieces.reduce((sum, { ids }) => sum + ids.length, 0);
+    if (!(await startReprocess(tx, id, total))) return;
+    const fresh = pieces.map(({ ids, from, to }): NewWork => {
+      return { id: randomUUIDv7(), macroId, workbookVersionId: null, senderId: run.createdBy, reprocessId: id, rowIds: ids, from, to };
     });
-  }
+    if (fresh.length > 0) await insertWork(tx, experimentId, fresh);
+    await completeReprocess(tx, id);
+  });
+}
+
+/** Starts queued requests. One that fails stays queued, and holds back neither the others nor the work that is due. */
+async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
+  for (const run of await listQueued(ctx.db))
+    await startRun(ctx, run, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      const { experimentId, macroId } = run;
+      ctx.log.warn({ err: error, experimentId, macroId }, 'a macro could not be run again yet');
+    });
 }
 
 const AT_ONCE = 2;
