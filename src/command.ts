@@ -114,8 +114,13 @@ async function lake(config: Config, tools: LakeTools, args: string[]): Promise<v
   const [verb] = positionals;
   const tell = (answer: unknown) => say(JSON.stringify(answer, null, 2));
   if (verb === 'status') tell(await loadLakeStatus(tools));
-  else if (verb === 'compact') tell(await compactTables(tools, { atLeast: 2, limit: 100_000 }));
-  else if (verb === 'verify') {
+  else if (verb === 'compact') {
+    const onFailure = (tableId: string, error: unknown) => {
+      process.exitCode = 1;
+      process.stderr.write(`The table ${tableId} could not be compacted: ${error instanceof Error ? error.message : String(error)}\n`);
+    };
+    tell(await compactTables(tools, { atLeast: 2, limit: 100_000, onFailure }));
+  } else if (verb === 'verify') {
     const found = await verifyLake(tools);
     tell(found);
     if (found.problems.length > 0) process.exitCode = 1;

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, mkdirSync, writeFileSync, utimesSync } from 'node:fs';
+import { existsSync, readdirSync, mkdirSync, renameSync, writeFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { compactTables } from '../../src/api/data/compaction.service.ts';
 import { printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
 import { compactTable, listFragmentedTables, sweepLake } from '../../src/lakehouse/tables/maintenance.ts';
 import { findTableById, listFiles } from '../../src/lakehouse/tables/manifest.queries.ts';
@@ -52,6 +53,23 @@ test('compaction that meets another writer leaves the table as that one made it'
   expect(first.before + second.before).toBe(3);
   expect((await lake.rows(table.id)).map(({ a }) => a)).toHaveLength(3);
   expect(readdirSync(join(lake.folder, 'lake', printTableFolder(table.experimentId, table.id)))).toHaveLength(4);
+});
+
+test('a table whose file is lost is told of, and holds back no other', async () => {
+  const tables = [await lake.makeTable(), await lake.makeTable()] as const;
+  for (const [at, table] of tables.entries())
+    for (let file = 0; file < 4 - at; file += 1) await lake.ingest(table, 'csv', [{ path: `${file}.csv`, bytes: `a\n${file}\n` }]);
+  const [broken, whole] = tables;
+  const lost = join(lake.folder, 'lake', (await files(broken.id))[0]!.path);
+  renameSync(lost, `${lost}.away`);
+  const failed: string[] = [];
+  const compact = () => compactTables(lake.deps, { atLeast: 2, limit: 100, onFailure: (tableId) => failed.push(tableId) });
+  // the table with more files comes first
+  expect((await compact()).map(({ tableId }) => tableId)).toEqual([whole.id]);
+  expect(failed).toEqual([broken.id]);
+  renameSync(`${lost}.away`, lost);
+  expect(await compact()).toEqual([{ tableId: broken.id, before: 4, after: 1 }]);
+  expect(failed).toEqual([broken.id]);
 });
 
 test('retired files stay while a version that reads them is kept, then go; what nothing names goes when it is old', async () => {

@@ -10,7 +10,8 @@ export const compactJob = (ctx: Context): JobHandler => ({
   name: 'lake.compact',
   schedule: '* * * * *',
   run: async (_payload, signal) => {
-    for (const { tableId, before, after } of await compactTables(ctx, { signal }))
+    const onFailure = (tableId: string, err: unknown) => ctx.log.warn({ err, tableId }, 'the files of a table could not be compacted');
+    for (const { tableId, before, after } of await compactTables(ctx, { signal, onFailure }))
       ctx.log.info({ tableId, before, after }, 'files compacted');
   },
 });

@@ -110,13 +110,9 @@ export async function compactTable(
   return { before, after };
 }
 
-/** Notes the values in large files, which compaction leaves as they are. Answers of how many files. */
-export async function noteLargeFiles({ db, staging }: MaintenanceDeps, { limit, signal }: { limit: number; signal?: AbortSignal }) {
-  let files = 0;
-  for (const { id } of await queries.listTablesWithoutNotes(db, { atLeast: ROWS_PER_FILE / 2, limit }))
-    files += await noteValues({ db, staging }, id, signal);
-  return files;
-}
+/** Tables with large files, which compaction leaves as they are, whose values are not noted yet. */
+export const listTablesToNote = (db: Database, limit: number): Promise<{ id: string }[]> =>
+  queries.listTablesWithoutNotes(db, { atLeast: ROWS_PER_FILE / 2, limit });
 
 /** Tables that compaction should look at, the most fragmented first. */
 export const listFragmentedTables = (
