@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { errors, type ApiError } from '../errors.ts';
 import { allowTrustedOrigins } from './cors.ts';
+import { chooseRequestId } from './exchange.ts';
 import { writeProblem } from './answers/errors.ts';
 
 interface AdmissionOptions {
@@ -14,7 +14,6 @@ interface AdmissionOptions {
 }
 
 const TOLD_EVERY_MS = 1_000;
-const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** Whose request it seems to be, before anything is looked up: the credential as it was sent, else the address. */
 const senderOf = (request: Request): string =>
@@ -73,8 +72,7 @@ export function admitRequests({ most, log, registry }: AdmissionOptions): Reques
 
   const refuse = (request: Request, response: Response, error: ApiError) => {
     tell();
-    const given = request.get('x-request-id');
-    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+    const requestId = chooseRequestId(request);
     response.setHeader('X-Request-Id', requestId);
     writeProblem(response, error.with({ retryAfter: pause() }), requestId);
   };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.ts';
 import type { Context } from '../context.ts';
@@ -23,6 +24,14 @@ export const getExchange = (response: Response): Exchange => (response.locals as
 
 export function attachExchange(response: Response, exchange: Exchange): void {
   (response.locals as Record<typeof KEY, Exchange>)[KEY] = exchange;
+}
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** The id of a request: the one that it brought, if that is printable ASCII without spaces, else a new one. */
+export function chooseRequestId(request: Request): string {
+  const given = request.get('x-request-id');
+  return given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 export const getContext = (request: Request): Context => (request.app.locals as { context: Context }).context;

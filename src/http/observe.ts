@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import { attachExchange, getContext, type Exchange } from './exchange.ts';
-
-const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+import { attachExchange, chooseRequestId, getContext, type Exchange } from './exchange.ts';
 
 function serverTiming(exchange: Exchange): string {
   const stages = [...exchange.timings].map(([stage, milliseconds]) => `${stage};dur=${milliseconds.toFixed(2)}`);
@@ -12,10 +9,9 @@ function serverTiming(exchange: Exchange): string {
 /** Gives a request, first of all, an id, a clock and a signal that fires when the caller leaves. Writes one log line and one observation at the end. */
 export function observe(request: Request, response: Response, next: NextFunction): void {
   const { requestLog, metrics } = getContext(request);
-  const given = request.get('x-request-id');
   const abort = new AbortController();
   const exchange: Exchange = {
-    requestId: given !== undefined && REQUEST_ID.test(given) ? given : randomUUID(),
+    requestId: chooseRequestId(request),
     startedAt: performance.now(),
     timings: new Map(),
     signal: abort.signal,
