@@ -5,6 +5,7 @@ import { errors, type ApiError } from '../errors.ts';
 import { allowTrustedOrigins } from './cors.ts';
 import { chooseRequestId } from './exchange.ts';
 import { writeProblem } from './answers/errors.ts';
+import { hasBody, isBodyRead } from './requests/body.ts';
 
 interface AdmissionOptions {
   /** Requests of all senders that may be in work at once. */
@@ -19,16 +20,14 @@ const TOLD_EVERY_MS = 1_000;
 const senderOf = (request: Request): string =>
   request.get('x-api-key') ?? request.get('authorization') ?? request.get('cookie') ?? request.ip ?? '';
 
-const hasBody = ({ headers }: Request) =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0');
-
 // a random pause, so that senders who are refused at the same moment do not come back at the same moment
 const pause = () => 1 + Math.floor(Math.random() * 3);
 
 /**
  * Bounds how many requests this process works on at once: of all senders together, and of one sender half as many. A request beyond is refused at once, before
- * it is known who asks: a queue in front of a full machine would only make every answer late. A request is in work from the end of its body to the head of its
- * answer, so that neither slow senders nor downloads count. Errors: overloaded (503), callerBusy (429), with Retry-After. `/health` is never refused.
+ * it is known who asks: a queue in front of a full machine would only make every answer late. A request is in work from the end of its body, where it has one
+ * that is read, to the head of its answer, so that neither slow senders nor downloads count. Errors: overloaded (503), callerBusy (429), with Retry-After.
+ * `/health` is never refused.
  */
 export function admitRequests({ most, log, registry }: AdmissionOptions): RequestHandler {
   const perSender = Math.max(1, Math.ceil(most / 2));
@@ -104,7 +103,7 @@ export function admitRequests({ most, log, registry }: AdmissionOptions): Reques
     const refusal = refusalFor(sender);
     // pages of trusted origins can read the refusal, too
     if (refusal) return allowTrustedOrigins(request, response, () => refuse(request, response, refusal));
-    if (hasBody(request)) request.once('end', () => hold(sender, response));
+    if (isBodyRead(request) && hasBody(request)) request.once('end', () => hold(sender, response));
     else hold(sender, response);
     next();
   };

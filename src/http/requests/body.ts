@@ -97,6 +97,9 @@ async function readBytes(request: Request, megabytes: number): Promise<Buffer> {
   return joinChunks(chunks, length);
 }
 
+/** Whether the body of a request means anything. That of a GET or HEAD is never read. */
+export const isBodyRead = ({ method }: Request): boolean => method !== 'GET' && method !== 'HEAD';
+
 export const hasBody = (request: Request) =>
   request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0;
 
@@ -146,7 +149,7 @@ async function parsePieces(bytes: Buffer, list: JsonList): Promise<unknown> {
 
 /** Parses a JSON body. Called after the access decision; a missing body reads as `{}`, multipart is left to its route. */
 export async function readJsonBody(request: Request): Promise<void> {
-  if (request.method === 'GET' || request.method === 'HEAD' || request.body !== undefined) return;
+  if (!isBodyRead(request) || request.body !== undefined) return;
   if (!hasBody(request)) {
     request.body = {};
     return;
