@@ -129,6 +129,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 interface AuditEvent {
   action: AuditAction;
+  /** The organization in whose log the event stands; when left out, the one that owns the resource. */
   organizationId?: string | null;
   resource?: { type: string; id: string };
   /** The person whom the event is about, when that is not the actor. */

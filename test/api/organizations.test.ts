@@ -292,6 +292,21 @@ test('GET /api/v1/organizations/{id}/audit tells owners and admins what happened
   expect((await site.as(null)('GET', at(open, 'audit'))).status).toBe(401);
 });
 
+test('GET /api/v1/organizations/{id}/audit has what happened to resources of the organization', async () => {
+  const owner = site.as(site.cast.owner);
+  const id = await makeOrganization(site.db, { name: 'Counted', slug: 'counted', members: { [site.cast.owner.id]: 'owner' } });
+  const { body: made } = await owner('POST', '/api/v1/experiments', { body: { name: 'Logged', organizationId: id } });
+  const invitation = { resourceType: 'experiment', resourceId: made.id, email: 'logged@example.com' };
+  const { body: invited } = await owner('POST', '/api/v1/invitations', { body: invitation });
+  expect((await owner('DELETE', `/api/v1/invitations/${invited.id}`)).status).toBe(200);
+  const { body: events } = await owner('GET', at(id, 'audit'));
+  expect(events.map(({ action }: { action: string }) => action)).toEqual([
+    'invitation.revoked',
+    'invitation.created',
+    'experiment.created',
+  ]);
+});
+
 test('GET /api/v1/organizations/{id}/audit answers what fits every filter, and refuses what is none', async () => {
   const id = await makeOrganization(site.db, {
     name: 'Logged',
