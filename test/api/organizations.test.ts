@@ -292,7 +292,7 @@ test('GET /api/v1/organizations/{id}/audit tells owners and admins what happened
   expect((await site.as(null)('GET', at(open, 'audit'))).status).toBe(401);
 });
 
-test('GET /api/v1/organizations/{id}/audit has what happened to resources of the organization', async () => {
+test('GET /api/v1/organizations/{id}/audit has what happened to resources of the organization, and counts to the end when asked', async () => {
   const owner = site.as(site.cast.owner);
   const id = await makeOrganization(site.db, { name: 'Counted', slug: 'counted', members: { [site.cast.owner.id]: 'owner' } });
   const { body: made } = await owner('POST', '/api/v1/experiments', { body: { name: 'Logged', organizationId: id } });
@@ -305,6 +305,14 @@ test('GET /api/v1/organizations/{id}/audit has what happened to resources of the
     'invitation.created',
     'experiment.created',
   ]);
+  await site.db.run(sql('test')`
+    insert into audit_events (id, action, organization_id) select gen_random_uuid(), 'team.created', ${id} from generate_series(1, 10010)`);
+  const counted = async (headers: Record<string, string>) => {
+    const answer = await owner('GET', at(id, 'audit'), { query: { pageSize: 1 }, headers });
+    return [answer.headers.get('x-total-count'), answer.headers.get('x-total-count-exact')];
+  };
+  expect(await counted({})).toEqual(['10000', 'false']);
+  expect(await counted({ prefer: 'count=exact' })).toEqual(['10013', null]);
 });
 
 test('GET /api/v1/organizations/{id}/audit answers what fits every filter, and refuses what is none', async () => {

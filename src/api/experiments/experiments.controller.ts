@@ -2,7 +2,7 @@ import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { COUNT_LIMIT, readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
+import { limitCount, readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type {
   Experiment,
@@ -68,8 +68,10 @@ export class ExperimentsController extends ApiController {
       visibility: query.visibility,
       createdBy: query.createdBy,
     };
-    const most = request.get('prefer') === 'count=exact' ? 100_000_000 : COUNT_LIMIT + 1;
-    const [rows, total] = await Promise.all([listExperiments(this.ctx.db, filter, page), countExperiments(this.ctx.db, filter, most)]);
+    const [rows, total] = await Promise.all([
+      listExperiments(this.ctx.db, filter, page),
+      countExperiments(this.ctx.db, filter, limitCount(request)),
+    ]);
     return setListHeaders(request, this.response, { rows, total }, page);
   }
 

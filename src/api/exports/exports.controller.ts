@@ -14,7 +14,7 @@ import {
   SuccessResponse,
   Tags,
 } from '@tsoa/runtime';
-import { COUNT_LIMIT, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
+import { limitCount, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { sendFile } from '../../http/answers/ranges.ts';
 import { requireBodyTable, requireTable, getTable } from '../../http/tables.ts';
@@ -62,7 +62,7 @@ export class ExportsController extends ApiController {
     @Queries() query: ExportListQuery,
   ): Promise<ExportList> {
     const page = readPageQuery(query, 1_000);
-    const found = await loadExports(this.ctx, this.caller, getTable(request), page, COUNT_LIMIT + 1);
+    const found = await loadExports(this.ctx, this.caller, getTable(request), page, limitCount(request));
     return { exports: setListHeaders(request, this.response, found, page) };
   }
 

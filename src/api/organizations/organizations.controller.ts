@@ -2,7 +2,7 @@ import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import type { AuditAction } from '../../auth/audit.ts';
 import { errors } from '../../errors.ts';
-import { COUNT_LIMIT, setListHeaders, sliceList, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
+import { limitCount, setListHeaders, sliceList, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
 import type { ListPage, Uuid } from '../sharing/sharing.model.ts';
@@ -248,7 +248,7 @@ export class OrganizationsController extends ApiController {
     const page = readPageOrWhole({ page: 1, ...query });
     const [rows, total] = await Promise.all([
       listAuditEvents(this.ctx.db, id, query, page),
-      countAuditEvents(this.ctx.db, id, query, COUNT_LIMIT + 1),
+      countAuditEvents(this.ctx.db, id, query, limitCount(request)),
     ]);
     return setListHeaders(request, this.response, { rows, total }, page);
   }
