@@ -1,9 +1,10 @@
 import type { NextFunction, Request, Response } from 'express';
 import { listTrustedOrigins } from '../auth/origins.ts';
 import { getContext } from './exchange.ts';
+import { METHODS } from './methods.ts';
 
-const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const ACCEPTED = 'Content-Type, X-Api-Key, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, Prefer, Range, X-Request-Id';
+const ACCEPTED =
+  'Authorization, Content-Type, X-Api-Key, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, Prefer, Range, X-Request-Id';
 const EXPOSED =
   'Content-Disposition, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Table-Version, X-Total-Count, X-Total-Count-Exact, X-Erasure-Id, Idempotency-Replayed, Server-Timing';
 
@@ -22,7 +23,7 @@ export function allowTrustedOrigins(request: Request, response: Response, next: 
     next();
     return;
   }
-  response.setHeader('Access-Control-Allow-Methods', METHODS);
+  response.setHeader('Access-Control-Allow-Methods', METHODS.join(', '));
   response.setHeader('Access-Control-Allow-Headers', ACCEPTED);
   response.setHeader('Access-Control-Max-Age', '600');
   response.status(204).end();

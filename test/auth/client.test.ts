@@ -73,7 +73,17 @@ test('on https every cookie is bound to secure connections and the shared domain
       method: 'OPTIONS',
       headers: { origin, 'access-control-request-method': 'PATCH' },
     });
-  expect((await preflight(app)).status).toBe(204);
+  const trusted = await preflight(app);
+  expect(trusted.status).toBe(204);
+  expect(trusted.headers.get('access-control-allow-methods')?.split(', ').sort()).toEqual([
+    'DELETE',
+    'GET',
+    'HEAD',
+    'PATCH',
+    'POST',
+    'PUT',
+  ]);
+  expect(trusted.headers.get('access-control-allow-headers')).toMatch(/\bAuthorization\b.*\bX-Api-Key\b/);
   const foreign = await preflight('https://evil.example');
   expect(foreign.status).toBe(204);
   expect(foreign.headers.get('access-control-allow-methods')).toBeNull();
