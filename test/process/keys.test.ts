@@ -47,3 +47,11 @@ test('a revoked key is refused on the very next call, in every process', async (
     expect(after.map(({ status }) => status)).toEqual([401, 401]);
   }
 });
+
+test('a key is revoked by its id or its text, and a text that is neither is no key', async () => {
+  const { db } = site.database;
+  const [one, other] = [await createApiKey(db, { userId, name: 'one' }), await createApiKey(db, { userId, name: 'other' })];
+  expect(await revokeKey(db, one.id)).toEqual({ id: one.id });
+  expect(await revokeKey(db, other.key)).toEqual({ id: other.id });
+  await expect(revokeKey(db, 'my laptop')).rejects.toMatchObject({ code: 'API_KEY_UNKNOWN' });
+});

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { hashApiKey, isWellFormedApiKey, makeApiKey } from '../../auth/proofs/api-keys.ts';
+import { hashApiKey, makeApiKey } from '../../auth/proofs/api-keys.ts';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
@@ -39,7 +39,8 @@ export const createApiKey = (db: Database, key: KeyFacts): Promise<{ id: string;
 /** Revokes a key, given by its id or its text. The key is refused from the next call on. */
 export const revokeKey = (db: Database, keyOrId: string): Promise<{ id: string }> =>
   db.transaction(async (tx) => {
-    const revoked = isWellFormedApiKey(keyOrId) ? await revokeApiKey(tx, hashApiKey(keyOrId)) : await revokeApiKeyById(tx, keyOrId);
+    const byId = isUuid(keyOrId) ? await revokeApiKeyById(tx, keyOrId) : undefined;
+    const revoked = byId ?? (await revokeApiKey(tx, hashApiKey(keyOrId)));
     if (!revoked) throw errors.apiKeyUnknown();
     await audit(tx, null, { action: 'api-key.revoked', subjectId: revoked.userId, details: { keyId: revoked.id } });
     return { id: revoked.id };
