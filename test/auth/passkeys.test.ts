@@ -43,6 +43,9 @@ describe('passkeys', () => {
     expect((await mine.call('POST', `${AUTH}/update-passkey`, { id, name: 'Phone' })).body).toMatchObject({
       passkey: { id, name: 'Phone' },
     });
+    expect((await mine.call('POST', `${AUTH}/update-passkey`, { id: id.toUpperCase(), name: 'Tablet' })).body).toMatchObject({
+      passkey: { id, name: 'Tablet' },
+    });
     expect((await mine.call('POST', `${AUTH}/update-passkey`, { id, name: '  ' })).status).toBe(400);
     const entered = await enter(authenticator);
     expect(entered.answer).toMatchObject({

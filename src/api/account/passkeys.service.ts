@@ -6,7 +6,6 @@ import {
   authenticatePasskey,
   makeAuthenticationOptions,
   deletePasskey,
-  listPasskeys,
   registerPasskey,
   makeRegistrationOptions,
   renamePasskey,
@@ -93,10 +92,9 @@ export const changePasskey = (ctx: Context, caller: Caller, id: string, name: st
   ctx.db.transaction(async (tx) => {
     const trimmed = name.trim();
     if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
-    if (!isUuid(id) || !(await renamePasskey(tx, caller.userId, id, trimmed))) throw errors.passkeyNotFound();
-    await audit(tx, caller, { action: 'passkey.updated', subjectId: caller.userId, details: { passkeyId: id } });
-    const passkey = (await listPasskeys(tx, caller.userId)).find((row) => row.id === id);
+    const passkey = isUuid(id) ? await renamePasskey(tx, caller.userId, id, trimmed) : undefined;
     if (!passkey) throw errors.passkeyNotFound();
+    await audit(tx, caller, { action: 'passkey.updated', subjectId: caller.userId, details: { passkeyId: passkey.id } });
     return passkey;
   });
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
+import { fragment, sql } from '../../database/sql.ts';
 
 export interface NewPasskeyRow {
   id: string;
@@ -13,14 +13,6 @@ export interface NewPasskeyRow {
   transports: string[];
   aaguid: string | null;
 }
-
-/** Inserts a passkey; 0 when anybody has registered the credential already. */
-export const insertPasskey = (db: Queryable, passkey: NewPasskeyRow) =>
-  db.run(sql('auth.insertPasskey')`
-    insert into passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up, transports, aaguid)
-    values (${passkey.id}, ${passkey.userId}, ${passkey.name}, ${passkey.credentialId}, ${passkey.publicKey}, ${passkey.counter}, ${passkey.deviceType},
-      ${passkey.backedUp}, ${passkey.transports}, ${passkey.aaguid})
-    on conflict (credential_id) do nothing`);
 
 export interface PasskeyRow {
   id: string;
@@ -39,12 +31,23 @@ export interface PasskeyRow {
   lastUsedAt: Date | null;
 }
 
+const columns = fragment`
+  id, name, replace(encode(public_key, 'base64'), E'\\n', '') as "publicKey", user_id as "userId", credential_id as "credentialID", counter,
+  device_type as "deviceType", backed_up as "backedUp", array_to_string(transports, ',') as transports, aaguid, created_at as "createdAt",
+  last_used_at as "lastUsedAt"`;
+
+/** Inserts a passkey. Answers undefined when anybody has registered the credential already. */
+export const insertPasskey = (db: Queryable, passkey: NewPasskeyRow) =>
+  db.one<PasskeyRow>(sql('auth.insertPasskey')`
+    insert into passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up, transports, aaguid)
+    values (${passkey.id}, ${passkey.userId}, ${passkey.name}, ${passkey.credentialId}, ${passkey.publicKey}, ${passkey.counter}, ${passkey.deviceType},
+      ${passkey.backedUp}, ${passkey.transports}, ${passkey.aaguid})
+    on conflict (credential_id) do nothing returning ${columns}`);
+
 export const listPasskeys = (db: Queryable, userId: string) =>
-  db.rows<PasskeyRow>(sql('auth.listPasskeys')`
-    select id, name, replace(encode(public_key, 'base64'), E'\\n', '') as "publicKey", user_id as "userId", credential_id as "credentialID", counter,
-      device_type as "deviceType", backed_up as "backedUp", array_to_string(transports, ',') as transports, aaguid, created_at as "createdAt",
-      last_used_at as "lastUsedAt"
-    from passkeys where user_id = ${userId} order by created_at, id limit 1000`);
+  db.rows<PasskeyRow>(
+    sql('auth.listPasskeys')`select ${columns} from passkeys where user_id = ${userId} order by created_at, id limit 1000`,
+  );
 
 export interface StoredCredential {
   id: string;
@@ -66,8 +69,10 @@ export const touchPasskey = (db: Queryable, id: string, counter: number, backedU
   db.run(sql('auth.touchPasskey')`
     update passkeys set counter = ${counter}, backed_up = ${backedUp}, last_used_at = now() where id = ${id}`);
 
-export const renamePasskeyRow = (db: Queryable, userId: string, id: string, name: string) =>
-  db.run(sql('auth.renamePasskey')`update passkeys set name = ${name} where id = ${id} and user_id = ${userId}`);
+/** Renames a passkey of a person. Answers undefined when there is none. */
+export const renamePasskey = (db: Queryable, userId: string, id: string, name: string) =>
+  db.one<PasskeyRow>(sql('auth.renamePasskey')`
+    update passkeys set name = ${name} where id = ${id} and user_id = ${userId} returning ${columns}`);
 
 export const deletePasskeyRow = (db: Queryable, userId: string, id: string) =>
   db.run(sql('auth.deletePasskey')`delete from passkeys where id = ${id} and user_id = ${userId}`);

@@ -8,17 +8,9 @@ import {
 } from '@simplewebauthn/server';
 import { z } from 'zod';
 import type { Queryable } from '../../database/database.ts';
-import {
-  deletePasskeyRow,
-  insertPasskey,
-  listPasskeys,
-  lockCredential,
-  renamePasskeyRow,
-  touchPasskey,
-  type PasskeyRow,
-} from './passkeys.queries.ts';
+import { deletePasskeyRow, insertPasskey, listPasskeys, lockCredential, touchPasskey, type PasskeyRow } from './passkeys.queries.ts';
 
-export { listPasskeys, type PasskeyRow } from './passkeys.queries.ts';
+export { listPasskeys, renamePasskey, type PasskeyRow } from './passkeys.queries.ts';
 
 const ALGORITHMS = [-8, -7, -257];
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
@@ -100,9 +92,8 @@ export async function registerPasskey(
   }).catch(() => null);
   if (!verified?.verified) return 'invalid';
   const { credential: key, credentialDeviceType, credentialBackedUp, aaguid } = verified.registrationInfo;
-  const id = randomUUIDv7();
   const inserted = await insertPasskey(db, {
-    id,
+    id: randomUUIDv7(),
     userId: made.userId,
     name: made.name,
     credentialId: key.id,
@@ -113,8 +104,7 @@ export async function registerPasskey(
     transports: (key.transports ?? []).filter(isTransport),
     aaguid,
   });
-  if (inserted === 0) return 'taken';
-  return (await listPasskeys(db, made.userId)).find((row) => row.id === id) ?? 'invalid';
+  return inserted ?? 'taken';
 }
 
 /** Options to sign in with any passkey of this relying party. */
@@ -156,10 +146,6 @@ export async function authenticatePasskey(
   await touchPasskey(db, held.id, verified.authenticationInfo.newCounter, verified.authenticationInfo.credentialBackedUp);
   return { userId: held.userId, passkeyId: held.id };
 }
-
-/** Renames a passkey of a person. Returns whether there was one. */
-export const renamePasskey = async (db: Queryable, userId: string, id: string, name: string): Promise<boolean> =>
-  (await renamePasskeyRow(db, userId, id, name)) > 0;
 
 /** Deletes a passkey of a person; sessions begun with it go on. Returns whether there was one. */
 export const deletePasskey = async (db: Queryable, userId: string, id: string): Promise<boolean> =>
