@@ -1,10 +1,10 @@
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
+import { requireAccessToAll } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import type { MacroProtocolLink, ProtocolMacroLink } from './links.model.ts';
 import { deleteLink, insertLinks, listMacrosOfProtocol, listProtocolsOfMacro } from './links.queries.ts';
-import { requireReadable } from './resources.service.ts';
 
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 
@@ -25,7 +25,7 @@ export const linkProtocols = (
 ): Promise<MacroProtocolLink[]> =>
   ctx.db.transaction(async (tx) => {
     const ids = distinct(protocolIds);
-    await requireReadable(tx, caller.userId, 'protocol', ids);
+    await requireAccessToAll(tx, caller.userId, 'protocol', ids, 'read');
     if ((await insertLinks(tx, [macroId], ids, caller.userId)) > 0)
       await audit(tx, caller, { action: 'macro.linked', resource: { type: 'macro', id: macroId }, details: { protocolIds: ids } });
     return caller.created(tx, await listProtocolsOfMacro(tx, caller.userId, macroId, ids));
@@ -39,7 +39,7 @@ export const joinProtocol = (tx: Transaction, macroId: string, protocolId: strin
 export const linkMacros = (ctx: Context, caller: Caller, protocolId: string, macroIds: readonly string[]): Promise<ProtocolMacroLink[]> =>
   ctx.db.transaction(async (tx) => {
     const ids = distinct(macroIds);
-    await requireReadable(tx, caller.userId, 'macro', ids);
+    await requireAccessToAll(tx, caller.userId, 'macro', ids, 'read');
     if ((await insertLinks(tx, ids, [protocolId], caller.userId)) > 0)
       await audit(tx, caller, { action: 'macro.linked', resource: { type: 'protocol', id: protocolId }, details: { macroIds: ids } });
     return caller.created(tx, await listMacrosOfProtocol(tx, caller.userId, protocolId, ids));

@@ -3,7 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import type { Queryable, Transaction } from '../../database/database.ts';
+import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type {
@@ -107,8 +107,3 @@ export const removeLibraryResource = (
     await audit(tx, caller, { action: `${resource.type}.deleted`, organizationId: state.organizationId, resource });
     return null;
   });
-
-/** Requires that a person may read all of these. Refuses by the first of them that does not exist or that the person may not read. */
-export async function requireReadable(db: Queryable, userId: string, type: LibraryType, ids: readonly string[]): Promise<void> {
-  for (const id of ids) await requireAccess(db, userId, type, id, 'read');
-}
