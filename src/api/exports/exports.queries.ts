@@ -176,15 +176,14 @@ export const listExpiring = (db: Queryable, limit: number) =>
   db.rows<{ exportId: string }>(sql('exports.listExpiring')`
     select id as "exportId" from exports where status = 'completed' and expired_at is null and expires_at <= now() order by expires_at limit ${limit}`);
 
-/** Expires an experiment's files that may hold people's names. Such files that are being written begin anew. */
-export const retireNamedExports = (db: Queryable, experimentId: string) =>
-  db.rows<{ exportId: string }>(sql('exports.retireNamed')`
+/** Expires files of these experiments that may hold people's names, and answers how many. Such files that are being written begin anew. */
+export const retireNamedExports = (db: Queryable, experiments: readonly string[]) =>
+  db.run(sql('exports.retireNamed')`
     with again as (
-      update exports set status = 'queued' where experiment_id = ${experimentId} and names <> 'pseudonyms' and status = 'running'
+      update exports set status = 'queued' where experiment_id = any (${experiments}::uuid[]) and names <> 'pseudonyms' and status = 'running'
     )
     update exports set expires_at = now()
-    where experiment_id = ${experimentId} and names <> 'pseudonyms' and status = 'completed' and expired_at is null
-    returning id as "exportId"`);
+    where experiment_id = any (${experiments}::uuid[]) and names <> 'pseudonyms' and status = 'completed' and expired_at is null`);
 
 export const markExpired = (db: Queryable, exportId: string) =>
   db.run(sql('exports.markExpired')`update exports set expired_at = now() where id = ${exportId}`);

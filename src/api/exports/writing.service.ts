@@ -198,8 +198,7 @@ export async function expireExports(ctx: Context): Promise<void> {
 
 /** Removes the files of these experiments that may hold people's names, and answers how many. Whoever needs such a file exports it again. */
 export async function eraseNamedExports(ctx: Context, experiments: readonly string[]): Promise<number> {
-  let files = 0;
-  for (const experimentId of experiments) files += (await retireNamedExports(ctx.db, experimentId)).length;
+  const files = await retireNamedExports(ctx.db, experiments);
   await expireExports(ctx);
   return files;
 }
