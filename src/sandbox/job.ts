@@ -45,6 +45,10 @@ export interface MacroError {
   column?: number;
 }
 
+/** Prints an error as one sentence. A plain error is told by its message alone. */
+export const printMacroError = ({ type, message }: MacroError): string =>
+  ['Error', 'simpleError'].includes(type) ? message : `${type}: ${message}`;
+
 export interface ItemResult {
   id: string;
   success: boolean;

@@ -1,7 +1,7 @@
 /** Turns measurements into the inputs of a macro, and the macro's answers into rows. Pure. */
 import type { Measured } from '../../ingest/messages/measured.ts';
 import type { MacroRow } from '../../ingest/messages/macros.ts';
-import type { ItemResult, MacroError } from '../../sandbox/job.ts';
+import { printMacroError, type ItemResult } from '../../sandbox/job.ts';
 import { isRecord, readJson } from '../../json.ts';
 
 /** One run: an element of what a measurement holds. */
@@ -62,15 +62,13 @@ export function splitBatches<T extends { byteCount: number }>(items: readonly T[
 export const isTransient = ({ success, error, unfinished }: ItemResult): boolean =>
   !success && (unfinished === true || error?.type === 'CrashError' || error?.type === 'TimeoutError');
 
-const sentenceOf = ({ type, message }: MacroError) => (['Error', 'simpleError'].includes(type) ? message : `${type}: ${message}`);
-
 /** How many characters of an error, and how many bytes of an output, a table keeps at most. */
 const LONGEST_ERROR = 2_000;
 const LARGEST_OUTPUT = 1_048_576;
 
 /** Prints the error that is stored with a result; null for an output that is kept. */
 export function printError({ success, error, output }: Pick<ItemResult, 'success' | 'error' | 'output'>): string | null {
-  if (!success) return error === undefined ? 'The macro gave no result.' : sentenceOf(error).slice(0, LONGEST_ERROR);
+  if (!success) return error === undefined ? 'The macro gave no result.' : printMacroError(error).slice(0, LONGEST_ERROR);
   const byteCount = Buffer.byteLength(JSON.stringify(output ?? {}));
   return byteCount > LARGEST_OUTPUT ? `The output has ${byteCount} bytes; a table keeps ${LARGEST_OUTPUT} at most.` : null;
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { normaliseInput } from '../../sandbox/input.ts';
-import type { ItemResult, MacroError, MacroItem } from '../../sandbox/job.ts';
+import { printMacroError, type ItemResult, type MacroItem } from '../../sandbox/job.ts';
 import { listKept, listLive, type Runnable } from './execution.queries.ts';
 import type { MacroBatch, MacroBatchItem, MacroBatchItemResult, MacroBatchResult, MacroRun, MacroRunResult } from './macros.model.ts';
 
@@ -19,9 +19,6 @@ interface Limits {
   clock?: Date;
 }
 
-/** Prints an error as one sentence. A plain error is told by its message alone. */
-const sentenceOf = ({ type, message }: MacroError) => (['Error', 'simpleError'].includes(type) ? message : `${type}: ${message}`);
-
 const refused = (macroId: string, error: string): MacroRunResult => ({
   macro_id: macroId,
   success: false,
@@ -34,7 +31,7 @@ const shown = (macroId: string, { success, output, error, logs, durationMs }: It
   macro_id: macroId,
   success,
   ...(success ? { output: output ?? {} } : {}),
-  ...(error === undefined ? {} : { error: sentenceOf(error), failure: error }),
+  ...(error === undefined ? {} : { error: printMacroError(error), failure: error }),
   logs,
   durationMs,
 });
