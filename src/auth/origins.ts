@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
+import { isAddress } from './web-settings.ts';
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
-const isAddress = (host: string) => /^[\d.]+$/.test(host) || host.startsWith('[');
 
 type Site = Pick<Context, 'baseUrl' | 'config'>;
 

@@ -14,7 +14,8 @@ export function splitOrigins(text: string): string[] {
     });
 }
 
-const isAddress = (host: string) => /^[\d.]+$/.test(host) || host.includes(':');
+/** Whether a host is an IP address; one of IPv6 may stand in brackets. */
+export const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(':');
 
 /** A relying-party id is a registrable name: the host of the web pages or a parent of it, never an IP address or a bare top-level domain. */
 export function checkRelyingParty(
