@@ -1,3 +1,4 @@
+import type { SignInMethod } from '../../auth/sessions.ts';
 import type { AccessSource, Action, ResourceType } from '../../authorization/roles.ts';
 import type { Queryable } from '../../database/database.ts';
 import { gatherQuestions } from '../../database/gathering.ts';
@@ -84,7 +85,7 @@ export const findKeyWait = (db: Queryable, keyId: string) =>
 export interface SessionAdmission {
   handle: string;
   userId: string;
-  method: 'email' | 'passkey' | 'github' | 'orcid';
+  method: SignInMethod;
   createdAt: Date;
   expiresAt: Date;
   /** Whether this request renewed the session, so that its cookie must be sent anew. */
