@@ -65,27 +65,22 @@ const edge =
     const { expr, type } = some(asked);
     return { kind: 'aggregate', how: 'first', of: expr, order: asked.order.map((sort) => ({ expr: sort.expr, descending })), type };
   };
+const count = ({ of }: Call): Expr => ({ kind: 'aggregate', how: 'count', of: of?.expr ?? null, type: BIGINT });
 const sum = (asked: Call): Expr => {
-  if (!asked.of) return { kind: 'aggregate', how: 'count', of: null, type: BIGINT };
   const { expr, type } = numeric(asked);
   return { kind: 'aggregate', how: 'sum', of: expr, type: sumType(type) };
 };
 
 /** Makes what each function computes for a group. For `cumsum` this is the sum (or count) that the running total adds up. */
 const FUNCTIONS: Record<FunctionName, (asked: Call) => Expr> = {
-  sum: (asked) =>
-    asked.of
-      ? sum(asked)
-      : (() => {
-          throw say(asked, "'*' can only be counted: use it with count or cumsum.");
-        })(),
-  cumsum: sum,
+  sum,
+  cumsum: (asked) => (asked.of ? sum(asked) : count(asked)),
   avg: plain('avg'),
   std: plain('std'),
   var: plain('var'),
   sem: plain('sem'),
   ci95: plain('ci95'),
-  count: (asked) => ({ kind: 'aggregate', how: 'count', of: asked.of?.expr ?? null, type: BIGINT }),
+  count,
   count_distinct: (asked) => ({ kind: 'aggregate', how: 'count_distinct', of: comparable(asked).expr, type: BIGINT }),
   min: extreme('min'),
   max: extreme('max'),
