@@ -1,6 +1,6 @@
 import type { Request as HttpRequest } from 'express';
 import { Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { COUNT_LIMIT, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
+import { limitCount, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { claimIdempotencyKey, isKeyUsed } from '../../http/answers/idempotency.ts';
 import { readParts } from '../../http/requests/multipart.ts';
@@ -56,7 +56,7 @@ export class UploadsController extends ApiController {
     const filter = { experimentId: id, uploadTableId: query.uploadTableId, uploadTableName: query.uploadTableName };
     const [rows, total] = await Promise.all([
       listUploads(this.ctx.db, this.caller.userId, filter, page),
-      countUploads(this.ctx.db, filter, COUNT_LIMIT + 1),
+      countUploads(this.ctx.db, filter, limitCount(request)),
     ]);
     return { uploads: setListHeaders(request, this.response, { rows, total }, page) };
   }

@@ -38,7 +38,7 @@ export interface Counted<T> {
   total: number;
 }
 
-export const COUNT_LIMIT = 10_000;
+const COUNT_LIMIT = 10_000;
 
 /** How far to count for a list. */
 export const limitCount = (request: Request | undefined): number =>
