@@ -211,6 +211,9 @@ test('an upload that stops in the middle leaves no bytes and no rows', async () 
   await exchange(body, body.length + end.length, true);
   const left = async () => ({ kept: kept(), pending: JSON.stringify((await owner('GET', uploads)).body).includes('"pending"') });
   await expect.poll(left, { timeout: 10_000 }).toEqual({ kept: before, pending: false });
+  // so does a body that ends inside a file and says that it is whole
+  expect(await exchange(body, body.length, false)).toMatch(/ 400 [^]*UPLOAD_REFUSED/);
+  expect(await left()).toEqual({ kept: before, pending: false });
   // the same, whole, is taken under the same name
   expect(await exchange(body + end, body.length + end.length, false)).toContain('201 Created');
 });

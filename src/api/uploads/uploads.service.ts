@@ -1,5 +1,4 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
@@ -41,7 +40,7 @@ export const INGEST_UPLOAD = 'uploads.ingest';
 const BEAT_MS = 5_000;
 
 /** A part of a multipart body as it arrives, whichever parser read it. */
-export type UploadPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; name: string; filename: string; body: Readable };
+export type UploadPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; name: string; filename: string; body: AsyncIterable<Uint8Array> };
 
 /** Most bytes that a multipart body holds around one file, such as its name. */
 const MOST_AROUND_FILE = 16_384;
@@ -117,7 +116,7 @@ export function checkName(sourceKind: SourceKind, { filename }: FilePart) {
 async function hashFile(sourceKind: SourceKind, part: FilePart) {
   const { path } = checkName(sourceKind, part);
   const hash = createHash('sha256');
-  for await (const bytes of part.body as AsyncIterable<Uint8Array>) hash.update(bytes);
+  for await (const bytes of part.body) hash.update(bytes);
   return { path, sha256: hash.digest('hex') };
 }
 
@@ -128,7 +127,7 @@ async function receiveFile(ctx: Context, { uploadId, sourceKind }: Receiving, pa
   if ((await insertUploadFile(ctx.db, { uploadId, path: named.path, ordinal, objectKey: key })) === 0)
     throw errors.uploadRefused(`Two files of this upload are named '${named.path.slice(0, 100)}'.`);
   const maxBytes = limitFileBytes(sourceKind, ctx.config.limits.uploadFileBytes);
-  const stored = await ctx.objects.put(key, part.body as AsyncIterable<Uint8Array>, { maxBytes, signal }).catch((error: unknown) => {
+  const stored = await ctx.objects.put(key, part.body, { maxBytes, signal }).catch((error: unknown) => {
     const isTooLarge = error instanceof ApiError && error.code === 'PAYLOAD_TOO_LARGE';
     throw isTooLarge ? errors.fileTooLarge(named.path.slice(0, 100), `${maxBytes / 1_048_576} MiB`) : error;
   });

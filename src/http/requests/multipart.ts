@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { errors } from '../../errors.ts';
+import { ApiError, errors } from '../../errors.ts';
 
 export type Part =
   | { kind: 'field'; name: string; value: string }
   /** The body must be read to its end before the next part comes. */
-  | { kind: 'file'; name: string; filename: string; body: Readable };
+  | { kind: 'file'; name: string; filename: string; body: AsyncIterable<Uint8Array> };
 
 interface MultipartLimits {
   files: number;
@@ -15,6 +14,17 @@ interface MultipartLimits {
 
 const MOST_FIELDS = 20;
 const LONGEST_FIELD = 4_096;
+
+const malformed = () => errors.uploadRefused('The multipart body is malformed or ends too early.');
+
+/** The bytes of a file. Errors: 400 where the body ends inside the file. */
+async function* readWhole(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file;
+  } catch (error) {
+    throw error instanceof ApiError ? error : malformed();
+  }
+}
 
 /** The parts of a multipart/form-data body in the order in which they were sent, with back-pressure. Errors: 400 malformed, 415 another type. */
 export async function* readParts(request: IncomingMessage, limits: MultipartLimits): AsyncGenerator<Part> {
@@ -46,13 +56,13 @@ export async function* readParts(request: IncomingMessage, limits: MultipartLimi
     notify();
   });
   parser.on('file', (name, body, { filename }) => {
-    queue.push({ kind: 'file', name, filename: filename ?? '', body });
-    body.on('error', fail);
+    queue.push({ kind: 'file', name, filename: filename ?? '', body: readWhole(body) });
+    body.on('error', () => fail(malformed()));
     notify();
   });
   parser.on('filesLimit', () => fail(errors.uploadRefused(`At most ${limits.files} files fit in one upload.`)));
   parser.on('fieldsLimit', () => fail(errors.uploadRefused('The upload has too many fields.')));
-  parser.on('error', () => fail(errors.uploadRefused('The multipart body is malformed or ends too early.')));
+  parser.on('error', () => fail(malformed()));
   parser.on('close', () => {
     ended = true;
     notify();
