@@ -19,7 +19,7 @@ import { refreshMetadataJob } from './api/metadata/metadata.job.ts';
 import { forgetUnconfirmedJob } from './api/newsletter/newsletter.job.ts';
 import { sendNoticeJob } from './api/notices/notices.job.ts';
 import { changeColumnJob, eraseTableJob } from './api/tables/tables.job.ts';
-import { ingestUploadJob, sweepUploads } from './api/uploads/uploads.job.ts';
+import { ingestUploadJob, sweepUploadObjectsJob, sweepUploads } from './api/uploads/uploads.job.ts';
 import { anySilentUpload } from './api/uploads/uploads.queries.ts';
 import { anyEndpointWaiting } from './api/webhooks/deliveries.queries.ts';
 import { wakeEndpoints } from './api/webhooks/delivering.service.ts';
@@ -44,6 +44,7 @@ const handlers = (ctx: Context): JobHandler[] => [
   compactJob(ctx),
   sweepLakeJob(ctx),
   sweepObjectsJob(ctx),
+  sweepUploadObjectsJob(ctx),
   disownThingJob(ctx),
   eraseExperiment(ctx),
   wakeErasuresJob(ctx),

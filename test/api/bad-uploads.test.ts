@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sweepUploadObjects } from '../../src/api/uploads/uploads.service.ts';
+import { sql } from '../../src/database/sql.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -216,4 +218,43 @@ test('an upload that stops in the middle leaves no bytes and no rows', async () 
   expect(await left()).toEqual({ kept: before, pending: false });
   // the same, whole, is taken under the same name
   expect(await exchange(body + end, body.length + end.length, false)).toContain('201 Created');
+});
+
+test('the sweep removes bytes of no upload and of one that failed while it arrived, once they are a day old, and no others', async () => {
+  const context = await site.context();
+  const { signal } = new AbortController();
+  const uploadOf = async (bytes: string) => {
+    const { body } = await send('csv', [['a.csv', bytes]]);
+    const { uploadId } = body as { uploadId: string };
+    expect(await ended(`${uploads}/${uploadId}`)).toMatchObject({ status: 'completed' });
+    return uploadId;
+  };
+  const [done, arriving, failed] = [await uploadOf('a\n1\n'), await uploadOf('a\n2\n'), await uploadOf('a\n3\n')];
+  const setState = (id: string, status: 'pending' | 'failed') =>
+    site.db.run(
+      sql(
+        'test',
+      )`update uploads set status = ${status}, received_at = null, completed_at = case when ${status} = 'failed' then now() end, heartbeat_at = now() + interval '1 hour' where id = ${id}`,
+    );
+  await setState(arriving, 'pending');
+  await setState(failed, 'failed');
+  const lost = 'uploads/00000000-0000-7000-8000-000000000000/0';
+  await context.objects.put(
+    lost,
+    (async function* () {
+      yield new Uint8Array(3);
+    })(),
+  );
+  const objects = async () => {
+    const keys: string[] = [];
+    for await (const { key } of context.objects.list('uploads/')) keys.push(key);
+    return keys.filter((key) => [lost, ...[done, arriving, failed].map((id) => `uploads/${id}/0`)].includes(key)).sort();
+  };
+  const all = await objects();
+  expect(all).toHaveLength(4);
+  expect(await sweepUploadObjects(context, { graceMs: 86_400_000, signal })).toBe(0);
+  expect(await objects()).toEqual(all);
+  await sweepUploadObjects(context, { graceMs: -1_000, signal });
+  expect(await objects()).toEqual([`uploads/${done}/0`, `uploads/${arriving}/0`].sort());
+  await setState(arriving, 'failed');
 });

@@ -4,7 +4,7 @@ import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { findUploadOwner, listSilentUploads } from './uploads.queries.ts';
-import { abandon, INGEST_UPLOAD } from './uploads.service.ts';
+import { abandon, INGEST_UPLOAD, sweepUploadObjects } from './uploads.service.ts';
 
 /** Turns the files of an upload into rows. Runs again after a crash, and then adds only what is missing. */
 export const ingestUploadJob = (ctx: Context): JobHandler => ({
@@ -46,3 +46,14 @@ export async function sweepUploads(ctx: Context): Promise<void> {
     if (received) await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId: id }, { key: id });
     else await abandon(ctx, id, 'The upload was cut off before all of it had arrived.');
 }
+
+const DAY_MS = 86_400_000;
+
+/** Every night: removes bytes of uploads that nothing will read. A day is longer than any upload takes. */
+export const sweepUploadObjectsJob = (ctx: Context): JobHandler => ({
+  name: 'uploads.sweepObjects',
+  schedule: '50 2 * * *',
+  run: async (_payload, signal) => {
+    ctx.log.info({ removed: await sweepUploadObjects(ctx, { graceMs: DAY_MS, signal }) }, 'objects of uploads swept');
+  },
+});

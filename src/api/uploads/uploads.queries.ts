@@ -94,6 +94,12 @@ export const listObjectKeys = (db: Queryable, uploadId: string) =>
     )`select object_key as "objectKey" from upload_files where upload_id = ${uploadId} and object_key is not null`,
   );
 
+/** Lists those of the keys whose bytes are read or will be. An upload that failed while it arrived is never read again. */
+export const listNeededObjects = (db: Queryable, keys: readonly string[]) =>
+  db.rows<{ objectKey: string }>(sql('uploads.listNeededObjects')`
+    select f.object_key as "objectKey" from upload_files f join uploads u on u.id = f.upload_id
+    where f.object_key = any (${keys}::text[]) and not (u.status = 'failed' and u.received_at is null)`);
+
 export const deleteUpload = (db: Queryable, uploadId: string) => db.run(sql('uploads.delete')`delete from uploads where id = ${uploadId}`);
 
 const SILENT_SECONDS = 15;

@@ -1,4 +1,5 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
@@ -25,6 +26,7 @@ import {
   forgetObject,
   insertUpload,
   insertUploadFile,
+  listNeededObjects,
   listObjectKeys,
   listUnplacedFiles,
   listUploadFiles,
@@ -40,7 +42,8 @@ export const INGEST_UPLOAD = 'uploads.ingest';
 const BEAT_MS = 5_000;
 
 /** A part of a multipart body as it arrives, whichever parser read it. */
-export type UploadPart = { kind: 'field'; name: string; value: string } | { kind: 'file'; name: string; filename: string; body: AsyncIterable<Uint8Array> };
+export type UploadPart =
+  { kind: 'field'; name: string; value: string } | { kind: 'file'; name: string; filename: string; body: AsyncIterable<Uint8Array> };
 
 /** Most bytes that a multipart body holds around one file, such as its name. */
 const MOST_AROUND_FILE = 16_384;
@@ -135,7 +138,7 @@ async function receiveFile(ctx: Context, { uploadId, sourceKind }: Receiving, pa
   return { path: named.path, sha256: stored.sha256 };
 }
 
-/** Ends an upload that did not arrive, and removes its bytes and the table that it was to make. */
+/** Ends an upload that did not arrive, and removes its bytes and the table that it was to make. Bytes that stay are removed by `sweepUploadObjects`. */
 export async function abandon(ctx: Context, uploadId: string, reason: string, isRepeat = false): Promise<void> {
   const keys = await listObjectKeys(ctx.db, uploadId);
   const isAbandoned = await ctx.db.transaction(async (tx) => {
@@ -143,12 +146,26 @@ export async function abandon(ctx: Context, uploadId: string, reason: string, is
     const owner = await findUploadOwner(tx, uploadId);
     if (owner && !isRepeat)
       await publishEvent(ctx, tx, { kind: 'upload.failed', experimentId: owner.experimentId, facts: { uploadId, status: 'failed' } });
+    // the name is free again although the bytes may have to wait for the store
+    await deleteTableOf(tx, uploadId);
     return true;
   });
   if (!isAbandoned) return;
-  // the name is free again although the bytes may have to wait for the store, which is swept
-  await deleteTableOf(ctx.db, uploadId);
   for (const { objectKey: key } of keys) await ctx.objects.delete(key);
+}
+
+/** How long the sender of a failed upload waits until it is abandoned. Without the database or the store this may take far longer. */
+const ABANDON_MS = 2_000;
+
+/** Abandons an upload, and goes on with that by itself after a while. Never throws: the sweeps do what fails. A repeat leaves no row. */
+async function abandonPromptly(ctx: Context, uploadId: string, error: unknown, isRepeat: boolean): Promise<void> {
+  const reason = error instanceof ApiError ? error.message : 'The upload was cut off.';
+  const abandoning = async () => {
+    await abandon(ctx, uploadId, isRepeat ? 'This upload was a repeat of an earlier one.' : reason, isRepeat);
+    if (isRepeat) await deleteUpload(ctx.db, uploadId);
+  };
+  const ended = abandoning().catch((failed: unknown) => ctx.log.warn({ err: failed, uploadId }, 'an upload is left to the sweeps'));
+  await Promise.race([ended, sleep(ABANDON_MS, undefined, { ref: false })]);
 }
 
 interface ReceiveOptions {
@@ -177,6 +194,7 @@ export async function receiveUpload(
   let receiving: Receiving | undefined;
   let beat: NodeJS.Timeout | undefined;
   let refusal: ApiError | undefined;
+  let isRepeat = false;
   const claimWhatArrived = () =>
     claim(
       createHash('sha256')
@@ -215,9 +233,8 @@ export async function receiveUpload(
     }
     if (!receiving) throw errors.uploadRefused('The upload holds no files.');
     const { uploadId } = receiving;
-    await claimWhatArrived().catch(async (error: unknown) => {
-      await abandon(ctx, uploadId, 'This upload was a repeat of an earlier one.', true);
-      await deleteUpload(ctx.db, uploadId);
+    await claimWhatArrived().catch((error: unknown) => {
+      isRepeat = true;
       throw error;
     });
     return await ctx.db.transaction(async (tx) => {
@@ -226,7 +243,7 @@ export async function receiveUpload(
       return caller.created(tx, await loadReport(tx, caller, { experimentId, uploadId }));
     });
   } catch (error) {
-    if (receiving) await abandon(ctx, receiving.uploadId, error instanceof ApiError ? error.message : 'The upload was cut off.');
+    if (receiving) await abandonPromptly(ctx, receiving.uploadId, error, isRepeat);
     throw error;
   } finally {
     clearInterval(beat);
@@ -277,6 +294,32 @@ export async function eraseUnplacedFiles(ctx: Context, experimentId: string): Pr
     await ctx.objects.delete(key);
     await forgetObject(ctx.db, uploadId, path);
   }
+}
+
+/** How many objects the sweep asks about at once. */
+const SWEEP_BATCH = 1_000;
+
+/**
+ * Removes bytes that nothing will read: those of uploads that failed while they arrived, and those of no upload at all. `graceMs` is how old an object must
+ * be. Answers how many were removed.
+ */
+export async function sweepUploadObjects(ctx: Context, { graceMs, signal }: { graceMs: number; signal: AbortSignal }): Promise<number> {
+  const before = Date.now() - graceMs;
+  let removed = 0;
+  let batch: string[] = [];
+  const removeUnneeded = async () => {
+    const needed = new Set((await listNeededObjects(ctx.db, batch)).map(({ objectKey: key }) => key));
+    for (const key of batch) if (!needed.has(key) && (await ctx.objects.delete(key))) removed += 1;
+    batch = [];
+  };
+  for await (const { key, modifiedAt } of ctx.objects.list('uploads/')) {
+    signal.throwIfAborted();
+    if (modifiedAt.getTime() >= before) continue;
+    batch.push(key);
+    if (batch.length >= SWEEP_BATCH) await removeUnneeded();
+  }
+  await removeUnneeded();
+  return removed;
 }
 
 /** Removes the uploads of a deleted experiment with their bytes. */
