@@ -22,6 +22,7 @@ export function createAdminApp(context: Context): Express {
       ),
     );
     const ok = context.ready && Object.values(details).every((detail) => detail.ok);
+    if (!ok) response.set('Retry-After', '1');
     response.status(ok ? 200 : 503).json({ status: ok ? 'ready' : 'not ready', details });
   });
   return app;

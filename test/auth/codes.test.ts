@@ -117,7 +117,9 @@ describe('a one-time code', () => {
   test('at most five go to an address in ten minutes, and twenty a day, whatever is done with them', async () => {
     const email = address();
     for (let sent = 0; sent < 5; sent += 1) expect((await send(fresh(), email)).status).toBe(200);
-    expect(await send(fresh(), email)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED', message: expect.any(String) } });
+    const refused = await send(fresh(), email);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED', message: expect.any(String) } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(500);
     for (let sent = 5; sent < 20; sent += 1) {
       await site.database.db.run(sql('t')`delete from budgets where kind = 'code-sends'`);
       expect((await send(fresh(), email)).status).toBe(200);

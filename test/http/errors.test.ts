@@ -5,7 +5,7 @@ import express, { type Request, type Response } from 'express';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
-import { errors } from '../../src/errors.ts';
+import { ApiError, errorList, errors } from '../../src/errors.ts';
 import { renderErrors } from '../../src/http/answers/errors.ts';
 import { attachExchange } from '../../src/http/exchange.ts';
 import { sendRaw } from '../support/raw-http.ts';
@@ -89,4 +89,21 @@ test('a trailer that cannot be sent gives a whole 500 without it', async () => {
     headers: { 'x-request-id': 'r', 'content-type': expect.stringContaining('problem+json') },
   });
   expect(answers[0]!.headers['x-left-over']).toBeUndefined();
+});
+
+test('every 429 and 503 of the catalogue says in whole seconds when to come back, and no other refusal does', async () => {
+  const pauses = new Map<number, Set<string | null>>();
+  for (const { status, code } of errorList) {
+    answer = () => {
+      throw new ApiError(status, code, 'No.');
+    };
+    const pause = (await fetch(base)).headers.get('retry-after');
+    pauses.set(status, (pauses.get(status) ?? new Set()).add(pause));
+  }
+  for (const [status, said] of pauses) expect([...said], String(status)).toEqual([status === 429 || status === 503 ? '5' : null]);
+  expect(pauses.size).toBeGreaterThan(8);
+  answer = () => {
+    throw errors.rateLimited(7).with({ retryAfter: 6.2 });
+  };
+  expect((await fetch(base)).headers.get('retry-after')).toBe('7');
 });

@@ -48,6 +48,8 @@ test.concurrent.each(GOING_ON)(
     expect(await statusOf(server, '/health/ready')).toBe(200);
     server.child.kill('SIGUSR2');
     await until(async () => (await statusOf(server, '/health/ready')) === 503, 8_000);
+    const told = await fetch(`${server.adminUrl}/health/ready`);
+    expect([told.status, told.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await statusOf(server, '/health/live')).toBe(200);
     await until(() => logged(server).length === 1, 8_000);
     expect(logged(server)[0]).toContain(`"kind":"${kind}","after":"goes on"`);

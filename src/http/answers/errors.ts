@@ -68,17 +68,17 @@ const TITLES: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 };
 
-// when to ask again after a 503 that names no time
+/** When to ask again after a refusal that names no time. */
 const USUAL_PAUSE_SECONDS = 5;
 
-/** Answers with the document of a failure. A 503 always says when to come back. */
+/** Answers with the document of a failure. A 429 or 503 always says when to come back. */
 export function writeProblem(response: Response, error: ApiError, requestId: string): void {
   const document = makeProblemDocument(error, requestId);
   const body = AUTH_PATH.test(response.req.path) ? forAuthClient(document) : document;
   for (const name of response.getHeaderNames())
     if (['etag', 'content-disposition', 'link', 'x-total-count'].includes(name)) response.removeHeader(name);
   for (const [name, value] of Object.entries(error.details.headers ?? {})) response.setHeader(name, value);
-  const pause = error.details.retryAfter ?? (error.status === 503 ? USUAL_PAUSE_SECONDS : undefined);
+  const pause = error.details.retryAfter ?? (error.status === 429 || error.status === 503 ? USUAL_PAUSE_SECONDS : undefined);
   if (pause !== undefined) response.setHeader('Retry-After', String(Math.max(1, Math.ceil(pause))));
   if (error.status === 401) response.setHeader('WWW-Authenticate', 'ApiKey realm="fieldlake"');
   response.status(error.status).type('application/problem+json').send(JSON.stringify(body));
