@@ -110,7 +110,6 @@ test('a download of files in order keeps that order beside looked-up names, sort
       'up' as upload_id, case when i % 11 > 0 then 'u' || (i % 3 + case when i % 7 = 0 then 60000 else 0 end) end as contributor_id, (${at * ROWS} + i)::integer as int, 'note ' || i as txt from range(${ROWS}) t(i)`),
     );
   // rows of nobody and of people who are not known lie among the others
-  // more people than the engine takes the table to have rows, which would make it look rows up by people
   const people = await lake.write(`
     select 'u' || i as user_id, '${EXPERIMENT}' as experiment_id, 'Name ' || i as name, null::varchar as avatar, 'p' || i as pseudonym from range(50000) t(i)`);
   const key = '2024-01-01T00:00:00.000000Z';
@@ -162,6 +161,46 @@ test('a download of files in order keeps that order beside looked-up names, sort
   expect(streamed === (await download(lake.warehouse, annotated, { columns }, { format: 'ndjson' }))).toBe(true);
   const said = streamed.split('\n').flatMap((line, place) => (line.includes('said ') ? [place] : []));
   expect(said).toEqual([17, 100_017, 200_017, 300_017, 400_017]);
+});
+
+// the engine opens no file before it plans, and guesses by the number of files which side of a join is the smaller one
+test.each([
+  [1, 1],
+  [1, 8],
+  [6, 30],
+])('%i files in order keep that order beside names from %i files', async (fileCount, partCount) => {
+  const ROWS = 5_000;
+  const PEOPLE = 1_000;
+  const files: string[] = [];
+  for (let at = 0; at < fileCount; at += 1)
+    files.push(
+      await lake.write(`
+    select lpad((${at * ROWS} + i)::varchar, 32, '0') as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
+      'up' as upload_id, 'u' || (i * 7919 % ${PEOPLE}) as contributor_id, (${at * ROWS} + i)::integer as int from range(${ROWS}) t(i)`),
+    );
+  const people: string[] = [];
+  for (let at = 0; at < partCount; at += 1)
+    people.push(
+      await lake.write(`
+    select 'u' || i as user_id, '${EXPERIMENT}' as experiment_id, 'Name ' || i as name, null::varchar as avatar, 'p' || i as pseudonym
+    from range(${PEOPLE}) t(i) where i % ${partCount} = ${at}`),
+    );
+  const key = '2024-01-01T00:00:00.000000Z';
+  const extents = files.map((path, at) => ({
+    path,
+    rowCount: ROWS,
+    minKey: key,
+    maxKey: key,
+    minId: String(at * ROWS).padStart(32, '0'),
+    maxId: String((at + 1) * ROWS - 1).padStart(32, '0'),
+    nullKeys: 0,
+  }));
+  const known = { ...source([...files].reverse(), { identity: { files: people } }), extents };
+  const columns = ['int', 'contributor.name'];
+  expect(compile(planRead(known, { columns }, null).rows, lake.warehouse.dialect).sql).not.toContain('order by');
+  const lines = (await download(lake.warehouse, known, { columns }, { format: 'csv' })).trimEnd().split('\n').slice(1);
+  expect(lines).toHaveLength(fileCount * ROWS);
+  expect(lines.findIndex((line, at) => line !== `${at},Name ${((at % ROWS) * 7919) % PEOPLE}`)).toBe(-1);
 });
 
 test('what empty dimensions would say is null, also without a join that finds nothing in them', async () => {
