@@ -96,7 +96,7 @@ const tryOut = async (launch: Launch): Promise<string | undefined> => {
 };
 
 /** Finds the level at which each language can run on this machine by starting a process of it. */
-export const prepare = async (settings: ProbeSettings, languages: readonly MacroLanguage[]): Promise<Map<MacroLanguage, Prepared>> => {
+export const chooseLevels = async (settings: ProbeSettings, languages: readonly MacroLanguage[]): Promise<Map<MacroLanguage, Prepared>> => {
   const { level, runtimes, limits, node, acceptRoot, firstUid } = settings;
   const root = process.getuid?.() === 0;
   // Services on one machine start at different users, or their processes would be counted together and find no room for a thread.

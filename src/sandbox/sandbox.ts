@@ -7,7 +7,7 @@ import { Checker } from './checker.ts';
 import { LANGUAGES } from './job.ts';
 import type { BatchResult, CompileProblem, LevelReport, MacroJob, MacroLanguage } from './job.ts';
 import { Pool } from './pool.ts';
-import { prepare } from './probe.ts';
+import { chooseLevels } from './probe.ts';
 import type { Prepared, ProbeSettings } from './probe.ts';
 import { FairQueue } from './queue.ts';
 import { findRuntimes } from './runtimes.ts';
@@ -64,7 +64,7 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
   const folder = await mkdtemp(join(tmpdir(), 'fieldlake-sandbox-'));
   await chmod(folder, 0o755);
   const languages = settings.languages ?? LANGUAGES;
-  const prepared = await prepare(
+  const prepared = await chooseLevels(
     {
       runtimes: findRuntimes(settings.runtimesFolder),
       folder,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBatch } from '../../src/sandbox/batch.ts';
 import type { ProcessSource } from '../../src/sandbox/batch.ts';
-import { prepare, type Prepared } from '../../src/sandbox/probe.ts';
+import { chooseLevels, type Prepared } from '../../src/sandbox/probe.ts';
 import { MacroProcess } from '../../src/sandbox/process.ts';
 import { findRuntimes } from '../../src/sandbox/runtimes.ts';
 import { job, LEVELS, titleOf } from './machine.ts';
@@ -21,8 +21,8 @@ describe.runIf(LEVELS.bubblewrap.runs)(`a process ${titleOf('bubblewrap')}`, () 
     const programs = { bwrap: '/usr/bin/bwrap', python: '/usr/bin/python3', rHome: '/usr/lib/R', node: process.execPath };
     const runtimes = findRuntimes(join(import.meta.dirname, '..', '..', 'src', 'sandbox', 'runtimes'));
     const settings = { runtimes, folder, level: 'bubblewrap', acceptRoot: false, ...programs, limits, firstUid: 64_000 } as const;
-    javascript = (await prepare(settings, ['javascript'])).get('javascript')!;
-    again = (await prepare(settings, ['javascript'])).get('javascript')!;
+    javascript = (await chooseLevels(settings, ['javascript'])).get('javascript')!;
+    again = (await chooseLevels(settings, ['javascript'])).get('javascript')!;
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -66,7 +66,7 @@ export interface DeviceGroupPatch {
   description?: string | null;
 }
 
-/** Of a device that you may not read, only that it is there. */
+/** A device in a group. Of one that you may not read, everything but its id is null. */
 export interface GroupMember {
   /** Device, by its UUID. */
   deviceId: string;

@@ -36,9 +36,9 @@ export interface FlowEdge {
   source: string;
   /** Id of the node that it enters. */
   target: string;
-  /** What stands at the way, at most 64 characters; null or absent when nothing does. */
+  /** Text that is drawn beside the way, at most 64 characters; null or absent when there is none. */
   label?: string | null;
-  /** Of a branch: the path that it belongs to; at most 64 characters. Null or absent elsewhere. */
+  /** For a way that leaves a branch: id of the branch's path that it follows, at most 64 characters. Null or absent for other ways. */
   sourceHandle?: string | null;
 }
 

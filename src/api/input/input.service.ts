@@ -23,7 +23,7 @@ export const refuseBody = (problems: readonly Problem[]) => errors.invalidInput(
 
 /**
  * Reads a JSON value by a bounded shape. The published API document is made from the same shape, so a body has been checked by it already. Defaults are filled
- * in, and members that the shape does not know are left out. `root` is the path that problems start with (`/widgets`). Errors: invalid input, naming up to
+ * in. Members that the shape does not know are left out, or refused where it is strict. `root` is the path that problems start with (`/widgets`). Errors: invalid input, naming up to
  * twenty places and never a value.
  */
 export function readShape<T>(schema: z.ZodType<T>, value: unknown, root = ''): T {

@@ -4,7 +4,7 @@ import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { protectPublicWrite } from '../../http/callers/public.ts';
 import type { NewsletterAccepted, NewsletterAddress, NewsletterState, WhatsNewSeen } from './newsletter.model.ts';
-import { findSeen, markSeen } from './newsletter.queries.ts';
+import { findWhatsNewSeen, markWhatsNewSeen } from './newsletter.queries.ts';
 import {
   confirmAddress,
   subscribeAddress,
@@ -101,7 +101,7 @@ export class WhatsNewController extends ApiController {
   @Get('seen')
   @Security('caller')
   public async getSeenNews(): Promise<WhatsNewSeen> {
-    const found = await findSeen(this.ctx.db, this.caller.userId);
+    const found = await findWhatsNewSeen(this.ctx.db, this.caller.userId);
     if (!found) throw errors.userNotFound();
     return found;
   }
@@ -114,7 +114,7 @@ export class WhatsNewController extends ApiController {
   @Security('caller')
   @SuccessResponse(200)
   public async markNewsSeen(): Promise<WhatsNewSeen> {
-    const found = await markSeen(this.ctx.db, this.caller.userId);
+    const found = await markWhatsNewSeen(this.ctx.db, this.caller.userId);
     if (!found) throw errors.userNotFound();
     return found;
   }

@@ -41,12 +41,14 @@ export const deletePending = (db: Queryable, days: number) =>
     delete from newsletter_subscribers where status = 'pending' and updated_at < now() - make_interval(days => ${days}::integer)`);
 
 /** Finds when a person last saw what is new. */
-export const findSeen = (db: Queryable, userId: string) =>
-  db.one<WhatsNewSeen>(sql('newsletter.findSeen')`select whats_new_seen_at as "lastSeenAt" from profiles where user_id = ${userId}`);
+export const findWhatsNewSeen = (db: Queryable, userId: string) =>
+  db.one<WhatsNewSeen>(
+    sql('newsletter.findWhatsNewSeen')`select whats_new_seen_at as "lastSeenAt" from profiles where user_id = ${userId}`,
+  );
 
-export const markSeen = (db: Queryable, userId: string) =>
+export const markWhatsNewSeen = (db: Queryable, userId: string) =>
   db.one<WhatsNewSeen>(
     sql(
-      'newsletter.markSeen',
+      'newsletter.markWhatsNewSeen',
     )`update profiles set whats_new_seen_at = now() where user_id = ${userId} returning whats_new_seen_at as "lastSeenAt"`,
   );

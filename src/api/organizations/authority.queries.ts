@@ -8,11 +8,11 @@ const columns = fragment`
 export type StoredOrganization = ManagedOrganization & { metadata: Record<string, unknown> | null };
 
 /** Finds an organization with its metadata. */
-export const findStored = (db: Queryable, id: string) =>
-  db.one<StoredOrganization>(sql('organizations.findStored')`select ${columns} from organizations o where o.id = ${id}`);
+export const findWithMetadata = (db: Queryable, id: string) =>
+  db.one<StoredOrganization>(sql('organizations.findWithMetadata')`select ${columns} from organizations o where o.id = ${id}`);
 
-export const listStored = (db: Queryable, userId: string) =>
-  db.rows<StoredOrganization>(sql('organizations.listStored')`
+export const listWithMetadata = (db: Queryable, userId: string) =>
+  db.rows<StoredOrganization>(sql('organizations.listWithMetadata')`
     select ${columns} from organization_members m join organizations o on o.id = m.organization_id where m.user_id = ${userId} order by o.created_at, o.id`);
 
 export const findIdBySlug = (db: Queryable, slug: string) =>

@@ -18,10 +18,10 @@ import type {
 import {
   deleteOrganization,
   findIdBySlug,
-  findStored,
+  findWithMetadata,
   insertOrganization,
   listMembersWithUsers,
-  listStored,
+  listWithMetadata,
   lockToDelete,
   updateOrganization,
   type StoredOrganization,
@@ -80,7 +80,7 @@ export const createOrganization = (ctx: Context, caller: Caller, body: NewOrgani
     const id = randomUUIDv7();
     if ((await insertOrganization(tx, id, { ...body, name })) === 0) throw errors.organizationAlreadyExists();
     const owner = await insertMember(tx, { organizationId: id, userId: caller.userId, role: 'owner' });
-    const made = await findStored(tx, id);
+    const made = await findWithMetadata(tx, id);
     if (!owner || !made) throw errors.conflict();
     await audit(tx, caller, { action: 'organization.created', organizationId: id });
     return caller.created(tx, { ...made, members: [makeManagedMember(owner)] });
@@ -121,7 +121,7 @@ export const changeOrganization = (ctx: Context, caller: Caller, id: string, cha
     await updateOrganization(tx, id, { ...change, ...(name === undefined ? {} : { name }) });
     const fields = Object.entries(change).filter(([, value]) => value !== undefined);
     await audit(tx, caller, { action: 'organization.updated', organizationId: id, details: { fields: fields.map(([field]) => field) } });
-    const changed = await findStored(tx, id);
+    const changed = await findWithMetadata(tx, id);
     if (!changed) throw errors.userIsNotAMemberOfTheOrganization();
     return changed;
   });
@@ -140,7 +140,7 @@ export const removeOrganization = (ctx: Context, caller: Caller, id: string): Pr
       const counted = blockers.map(({ resourceType, count }) => `${count} ${resourceType.replace('_', ' ')}${count === 1 ? '' : 's'}`);
       throw errors.organizationOwnsResources(total, counted.join(', ')).with({ members: { blockers, total } });
     }
-    const organization = await findStored(tx, id);
+    const organization = await findWithMetadata(tx, id);
     if (!organization) throw errors.userIsNotAMemberOfTheOrganization();
     await deleteOrganization(tx, id);
     await audit(tx, caller, { action: 'organization.deleted', organizationId: id });
@@ -148,7 +148,7 @@ export const removeOrganization = (ctx: Context, caller: Caller, id: string): Pr
   });
 
 export const listOwnOrganizations = async (db: Queryable, caller: Caller): Promise<ManagedOrganization[]> =>
-  (await listStored(db, caller.userId)).map(withText);
+  (await listWithMetadata(db, caller.userId)).map(withText);
 
 /**
  * Loads the whole view of one of the caller's organizations; null when none is named. Errors: the same for an organization that does not exist and for one that
@@ -164,7 +164,7 @@ export async function loadFullOrganization(
   const id = slug === undefined ? (asked.id === '' ? undefined : asked.id) : (await findIdBySlug(ctx.db, slug))?.id;
   if (slug === undefined && id === undefined) return null;
   const standing = id === undefined ? undefined : await findStanding(ctx.db, id, caller.userId);
-  const organization = id === undefined ? undefined : await findStored(ctx.db, id);
+  const organization = id === undefined ? undefined : await findWithMetadata(ctx.db, id);
   if (id === undefined || !organization || !standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();
   const [members, teams] = await Promise.all([listMembersWithUsers(ctx.db, id), listManagedTeams(ctx.db, id)]);
   return {

@@ -174,9 +174,9 @@ export interface OrganizationMembers {
   members: OrganizationMember[];
 }
 
-/** What keeps an organization from being deleted, of one type. */
+/** Things of one type that the organization owns; while it owns any, it cannot be deleted. */
 export interface DeletionBlocker {
-  /** What kind of thing keeps it. */
+  /** Type of the things. */
   resourceType: SharedType;
   /** How many of them the organization owns. */
   count: number;

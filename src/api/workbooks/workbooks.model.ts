@@ -108,9 +108,9 @@ export interface EntitySnapshots {
 export interface WorkbookVersion extends WorkbookVersionSummary {
   /** Without outputs and answers. */
   cells: WorkbookCell[];
-  /** What its makers said of it then. */
+  /** The workbook's `metadata` at the time of this version. */
   metadata: Record<string, unknown>;
-  /** What the used protocols and macros said then. */
+  /** The protocols and macros that its cells use, as they were at the time of this version. */
   entitySnapshots: EntitySnapshots;
 }
 

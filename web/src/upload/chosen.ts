@@ -1,5 +1,5 @@
 import type { PreviewFields, UploadFields } from '../../../clients/typescript/src/uploads.ts';
-import { isTextKind, kindOf, tableNameOf, type Kind } from './kinds.ts';
+import { isReadAsText, kindOf, tableNameOf, type Kind } from './kinds.ts';
 
 export const TYPE_WORDS = ['int', 'bigint', 'double', 'boolean', 'date', 'timestamp', 'timestamp_ntz', 'string'] as const;
 export type TypeWord = (typeof TYPE_WORDS)[number];
@@ -56,7 +56,7 @@ export function uploadFieldsOf({ kind, tableId, tableName, missing, decimal, dat
   return {
     sourceKind: kind,
     ...target,
-    ...(isTextKind(kind)
+    ...(isReadAsText(kind)
       ? {
           ...(missing.trim() === '' ? {} : { missing }),
           ...(decimal === '' ? {} : { decimal }),

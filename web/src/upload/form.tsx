@@ -8,7 +8,7 @@ import { words } from '../words.ts';
 import { nothingChosen, withFiles, type Chosen } from './chosen.ts';
 import { FileChoice } from './file-choice.tsx';
 import { Preview } from './preview.tsx';
-import { isTextKind, KIND_NAMES, othersThan, TABLE_NAME, type Kind } from './kinds.ts';
+import { isReadAsText, KIND_NAMES, othersThan, TABLE_NAME, type Kind } from './kinds.ts';
 import { renewTables, sendFiles } from './queries.ts';
 import { ReadingForm } from './reading-form.tsx';
 import type { Sent } from './send.ts';
@@ -167,7 +167,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
             {others.length === 0 ? null : <p className="field-error">{said.otherKind(others)}</p>}
           </div>
           <TargetFields chosen={chosen} tables={tables} mayMakeTables={mayMakeTables} isDisabled={isPending} change={change} />
-          {isTextKind(chosen.kind) ? <ReadingForm chosen={chosen} isDisabled={isPending} change={change} /> : null}
+          {isReadAsText(chosen.kind) ? <ReadingForm chosen={chosen} isDisabled={isPending} change={change} /> : null}
           <Preview id={id} chosen={chosen} isDisabled={isPending} change={setChosen} />
           {isPending ? (
             <Progress sent={sent} isPaused={isPaused} cancel={() => canceller.current?.abort()} />

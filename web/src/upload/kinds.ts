@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<Kind, { endings: readonly string[]; isText: boolean
 export const KIND_NAMES = Object.keys(KINDS) as Kind[];
 
 /** Whether the values of a kind are text that can be read in more than one way. */
-export const isTextKind = (kind: Kind): boolean => KINDS[kind].isText;
+export const isReadAsText = (kind: Kind): boolean => KINDS[kind].isText;
 
 /** Every ending that some kind has. */
 export const ENDINGS: readonly string[] = Object.values(KINDS).flatMap(({ endings }) => endings);

@@ -6,7 +6,7 @@ import { useSettled } from '../ui/settled.ts';
 import { words } from '../words.ts';
 import { MOST_PREVIEWED } from '../../../clients/typescript/src/uploads.ts';
 import { previewFieldsOf, TYPE_WORDS, withType, type Chosen, type TypeWord } from './chosen.ts';
-import { isTextKind, othersThan } from './kinds.ts';
+import { isReadAsText, othersThan } from './kinds.ts';
 import { previewQuery, type PreviewedColumn, type PreviewedFile } from './queries.ts';
 
 const said = words.upload.preview;
@@ -220,7 +220,7 @@ export function Preview({ id, chosen, isDisabled, change }: PreviewProps) {
     enabled: files.length > 0 && isOfKind,
   });
   if (!isOfKind || files.length === 0) return null;
-  const tell: TellType | undefined = isTextKind(kind) ? (column, type) => change((before) => withType(before, column, type)) : undefined;
+  const tell: TellType | undefined = isReadAsText(kind) ? (column, type) => change((before) => withType(before, column, type)) : undefined;
   return (
     <section className="stack preview" aria-labelledby="preview" aria-busy={isFetching}>
       <h3 id="preview">{said.title}</h3>
