@@ -4,7 +4,6 @@ import { makeMeasurement, makeRandom } from '../../src/operator/sample/season.ts
 export const INSTRUMENTS = ['multispeq', 'minipar', 'ambyte'] as const;
 export type Instrument = (typeof INSTRUMENTS)[number];
 
-const MACRO = { id: '5f0c7a52-8c7e-4d0b-9a35-6f2f3f1f2a10', name: 'Photosynthesis', filename: 'photosynthesis' };
 const POINTS = 24;
 
 /** One trace of an Ambyte: fluorescence of its four ambits under a pulse of light. */
@@ -37,5 +36,5 @@ export function messageOf(sender: Sender, n: number, id: string, at: Date): { bo
   }
   // every fourth measurement of the season is a MiniPAR's
   const of = sender.instrument === 'minipar' ? n * 4 + 3 : n + Math.floor(n / 3);
-  return { body: { ...makeMeasurement(of, MACRO), ...own }, rows: 1 };
+  return { body: { ...makeMeasurement(of), ...own }, rows: 1 };
 }

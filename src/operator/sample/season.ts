@@ -82,7 +82,7 @@ interface SeasonMacro {
 }
 
 /** The n-th measurement, as the instrument's app sends it. */
-export function makeMeasurement(n: number, macro: SeasonMacro): object {
+export function makeMeasurement(n: number, macro?: SeasonMacro): object {
   const random = makeRandom(n + 1);
   const occasion = occasionOf(n, random);
   const { day, plot, drought, light, at } = occasion;
@@ -126,13 +126,15 @@ export function makeMeasurement(n: number, macro: SeasonMacro): object {
   const { sample, output } = leafSample(occasion, n, random);
   return {
     ...common,
-    protocol_id: PROTOCOL,
     device_id: `54:4b:0${device}`,
     device_name: `Leaf Lab ${device}`,
     device_version: '2',
     device_firmware: firmwareOf(device, day),
     ...(n % 30 === 5 ? {} : { device_battery: 60 + Math.floor(random() * 40) }),
-    macros: [n % 173 === 0 ? { ...macro, error: 'ZeroDivisionError: division by zero' } : { ...macro, output }],
+    ...(macro && {
+      protocol_id: PROTOCOL,
+      macros: [n % 173 === 0 ? { ...macro, error: 'ZeroDivisionError: division by zero' } : { ...macro, output }],
+    }),
     sample,
   };
 }
