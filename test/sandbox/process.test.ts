@@ -1,6 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBatch } from '../../src/sandbox/batch.ts';
@@ -14,6 +18,7 @@ describe.runIf(LEVELS.bubblewrap.runs)(`a process ${titleOf('bubblewrap')}`, () 
   let folder: string;
   let javascript: Prepared;
   let again: Prepared;
+  let python: Prepared;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'fieldlake-process-'));
     chmodSync(folder, 0o755);
@@ -22,6 +27,7 @@ describe.runIf(LEVELS.bubblewrap.runs)(`a process ${titleOf('bubblewrap')}`, () 
     const runtimes = findRuntimes(join(import.meta.dirname, '..', '..', 'src', 'sandbox', 'runtimes'));
     const settings = { runtimes, folder, level: 'bubblewrap', acceptRoot: false, ...programs, limits, firstUid: 64_000 } as const;
     javascript = (await chooseLevels(settings, ['javascript'])).get('javascript')!;
+    python = (await chooseLevels(settings, ['python'])).get('python')!;
     again = (await chooseLevels(settings, ['javascript'])).get('javascript')!;
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,6 +38,41 @@ describe.runIf(LEVELS.bubblewrap.runs)(`a process ${titleOf('bubblewrap')}`, () 
       await pause(turn % 20);
       started.kill();
       expect(await Promise.race([started.ended, pause(10_000, 'still there')])).toBe('killed by SIGKILL');
+    }
+  });
+
+  it('reaches nobody over the network, by its namespace alone and by its filter of calls alone', async () => {
+    const service = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+    await once(service, 'listening');
+    const { port } = service.address() as AddressInfo;
+    const attempt = `import socket\ntry:\n  socket.create_connection(('127.0.0.1', ${port}), 5)\n  print('through')\nexcept OSError as error:\n  print(error.errno)`;
+    const { file, args, env, files, identity } = python.launch!(true);
+    const filter = args.indexOf('--seccomp');
+    const command = args.indexOf('--', filter) + 1;
+    /** What the attempt says in the box with these walls. */
+    const tryWith = async ({ hasNamespace, hasFilter }: { hasNamespace: boolean; hasFilter: boolean }): Promise<string> => {
+      const box = [
+        ...args.slice(0, filter),
+        ...(hasNamespace ? [] : ['--share-net']),
+        ...(hasFilter ? args.slice(filter, command - 1) : []),
+      ];
+      const opened = files.map((path) => openSync(path, 'r'));
+      const child = spawn(file, [...box, '--', args[command]!, '-I', '-c', attempt], {
+        env,
+        cwd: '/',
+        stdio: ['ignore', 'pipe', 'pipe', ...opened],
+        ...identity,
+      });
+      for (const descriptor of opened) closeSync(descriptor);
+      const [said, complained] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
+      return said.trim() || complained;
+    };
+    try {
+      expect(await tryWith({ hasNamespace: false, hasFilter: false })).toBe('through');
+      expect(await tryWith({ hasNamespace: true, hasFilter: false })).toBe(String(constants.errno.ECONNREFUSED));
+      expect(await tryWith({ hasNamespace: false, hasFilter: true })).toBe(String(constants.errno.EPERM));
+    } finally {
+      service.close();
     }
   });
 
