@@ -94,7 +94,7 @@ const COPY_OPTIONS: Record<CopyFormat, string> = {
  */
 const narrow = (sql: string) => `select * from (\n${sql}\n) where (random() < 2) in (select x from (values (true), (false)) t(x))`;
 
-/** Bytes that are made ahead while the caller still takes earlier ones, more than one batch. With less, the engine and the caller would wait for each other. */
+/** Bytes that are made ahead while the caller still takes earlier ones: as many as the largest batch has. With less, the engine and the caller would wait for each other. */
 const AHEAD_BYTES = 4_194_304;
 
 /** Makes a stream keep its failure for its reader. A failure without a listener would end the process. */
