@@ -1,7 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { previewUpload } from '../../src/api/uploads/preview.service.ts';
+import type { UploadPreview } from '../../src/api/uploads/uploads.model.ts';
+import type { UploadPart } from '../../src/api/uploads/uploads.service.ts';
+import type { Caller } from '../../src/auth/caller.ts';
 import { sql } from '../../src/database/sql.ts';
 import type { Person } from '../support/cast.ts';
 import { startTestServer, type Answer, type TestServer } from '../support/server.ts';
@@ -146,6 +151,29 @@ test('of larger files the beginnings are looked at, one after the other', async 
   });
   const unreadable = await preview({ ...NEW, sourceKind: 'parquet', targetName: 'parts' }, [['files', 'a.parquet', 'nothing of the kind']]);
   expect(unreadable).toMatchObject({ status: 200, body: { files: [{ status: 'failed', reason: 'wrong_type' }] } });
+});
+
+test('each file has its time: one that takes longer is failed, with the reason', async () => {
+  const context = await site.context();
+  const caller: Caller = {
+    userId: site.cast.owner.id,
+    via: { kind: 'key', keyId: 'test' },
+    requestId: 'test',
+    organizationId: null,
+    created: async (_tx, answer) => answer,
+  };
+  const look = (mostMs?: number) => {
+    const parts = async function* (): AsyncGenerator<UploadPart> {
+      for (const [name, value] of Object.entries({ ...NEW, targetName: 'timed' })) yield { kind: 'field', name, value };
+      for (const filename of ['one.csv', 'two.csv'])
+        yield { kind: 'file', name: 'parts', filename, body: Readable.from([Buffer.from(CSV)]) };
+    };
+    const options = { signal: new AbortController().signal, ...(mostMs === undefined ? {} : { mostMs }) };
+    return leavingNothing(() => previewUpload(context, caller, path.split('/')[4]!, parts(), options));
+  };
+  const tell = ({ files }: UploadPreview) => files.map(({ status, reason }) => [status, reason]);
+  expect(tell(await look())).toEqual(Array(2).fill(['completed', null]));
+  expect(tell(await look(1))).toEqual(Array(2).fill(['failed', 'took_too_long']));
 });
 
 test('a table need not have a name yet, but one that is given must be free', async () => {

@@ -56,16 +56,22 @@ async function receivePart(part: FilePart, path: string, to: string, signal: Abo
   return { byteCount, sha256: hash.digest('hex') };
 }
 
-/** Looks at a file on this machine's disk. The look may take `MOST_MS`, and counts among the reads that the caller may have at once. */
+interface PreviewOptions {
+  signal: AbortSignal;
+  /** How long the look at one file may take. */
+  mostMs?: number;
+}
+
+/** Looks at a file on this machine's disk. The look may take `mostMs`, and counts among the reads that the caller may have at once. */
 async function lookAt(
   ctx: Context,
   caller: Caller,
   { fields, organizationId, table, known }: Target,
   file: { path: string; original: string; isPart: boolean; sha256: string; work: string },
-  signal: AbortSignal,
+  { signal, mostMs = MOST_MS }: PreviewOptions,
 ): Promise<{ file: FilePreview; columns: readonly ColumnState[] }> {
   const release = await ctx.shares.acquire(caller.userId, organizationId, signal);
-  const late = AbortSignal.timeout(MOST_MS);
+  const late = AbortSignal.timeout(mostMs);
   const deps = {
     db: ctx.db,
     staging: ctx.staging,
@@ -98,7 +104,7 @@ export async function previewUpload(
   caller: Caller,
   experimentId: string,
   parts: AsyncIterable<UploadPart>,
-  signal: AbortSignal,
+  options: PreviewOptions,
 ): Promise<UploadPreview> {
   const given: Record<string, string> = {};
   const files: PreviewedFile[] = [];
@@ -121,8 +127,8 @@ export async function previewUpload(
     await mkdir(work, { recursive: true, mode: 0o700 });
     try {
       const original = join(work, 'original');
-      const { byteCount, sha256 } = await receivePart(part, path, original, signal);
-      const { file, columns } = await lookAt(ctx, caller, target, { path, original, isPart, sha256, work }, signal);
+      const { byteCount, sha256 } = await receivePart(part, path, original, options.signal);
+      const { file, columns } = await lookAt(ctx, caller, target, { path, original, isPart, sha256, work }, options);
       target = { ...target, known: columns };
       const { stored, quarantined, alreadyThere, columns: told, otherColumns } = file;
       files.push({

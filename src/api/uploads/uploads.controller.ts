@@ -111,7 +111,8 @@ export class UploadsController extends ApiController {
   @Security('caller', ['experiment:contribute'])
   public async previewUpload(@Request() request: HttpRequest, @Path() id: string): Promise<UploadPreview> {
     const { maxFiles, maxFileBytes } = PREVIEW_LIMITS;
-    return previewUpload(this.ctx, this.caller, id, readParts(request, { files: maxFiles, fileBytes: maxFileBytes }), this.exchange.signal);
+    const { signal } = this.exchange;
+    return previewUpload(this.ctx, this.caller, id, readParts(request, { files: maxFiles, fileBytes: maxFileBytes }), { signal });
   }
 
   /**
