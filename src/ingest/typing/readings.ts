@@ -2,7 +2,6 @@
  * How the text of a delimited file's columns is read: people and their programs write missing values, numbers, truths and days in many ways. One way is
  * chosen for a whole column, by its values; a value that is written in another way is odd and kept as it was sent.
  */
-import { readJson } from '../../json.ts';
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
@@ -156,12 +155,18 @@ const DAY_LIKE = [SENT_CLASSES.dayLike, SENT_CLASSES.dayLike | SENT_CLASSES.unti
 const BATCH = 50;
 const FIRST = 2_000;
 
+/** What is made of each value `b`, once for all that is asked of it, and the kind that follows. */
 interface Steps {
-  classes: (index: number) => string;
-  kind: (column: string, index: number) => string;
+  parts: string;
+  kind: string;
 }
 
-const MOMENTS: Readonly<Record<string, string>> = { y: 'ymd_moment', d: 'dmy_moment', m: 'mdy_moment', n: 'named_moment' };
+const OF_TEXT: Steps = { parts: 'text_class(b) as t', kind: 'sent_kind(sent, b, t)' };
+const OF_DAYS: Steps = {
+  // days and times of the plain form have been counted already
+  parts: `ymd_moment(b) as y, dmy_moment(b) as d, mdy_moment(b) as m, named_moment(b) as n, text_class(b) = ${C.text} and is_day_like(b) as l`,
+  kind: 'case when l then day_kind(y, d, m, n, b) end',
+};
 
 /** Counts the kinds of the values of these columns of `bronze_sent`: of all values, or of the first ones. */
 export async function countKinds(
@@ -170,42 +175,21 @@ export async function countKinds(
   columns: readonly string[],
   { first }: { first: boolean },
 ): Promise<Map<string, Map<number, number>>> {
-  const all = new Map<string, Map<number, number>>();
+  const all = new Map(columns.map((column) => [column, new Map<number, number>()]));
   const limit = first ? `limit ${FIRST}` : '';
-  // step by step, so that the engine makes each part of a value once
-  const look = async (asked: readonly string[], { classes, kind }: Steps) => {
+  const look = async (asked: readonly string[], steps: Steps) => {
     for (let at = 0; at < asked.length; at += BATCH) {
-      const batch = asked.slice(at, at + BATCH);
-      const each = (print: (column: string, index: number) => string) => batch.map(print).join(', ');
-      const [row = {}] = await session.rows(
-        fill(pipelines.sentKinds, {
-          bare: each((column, index) => `${column}, bare(${column}) as b${index}`),
-          classes: each((_, index) => classes(index)),
-          kinds: each((column, index) => `${kind(column, index)} as k${index}`),
-          counts: each((_, index) => `to_json(histogram(k${index}))::varchar as h${index}`),
-          limit,
-        }),
-      );
-      batch.forEach((column, index) => {
-        const said = readJson((row[`h${index}`] as string | null) ?? '{}') as Record<string, number>;
-        const kinds = all.get(column) ?? new Map<number, number>();
-        for (const like of DAY_LIKE) kinds.delete(like);
-        for (const [found, many] of Object.entries(said)) kinds.set(Number(found), (kinds.get(Number(found)) ?? 0) + many);
-        all.set(column, kinds);
-      });
+      const batch = asked.slice(at, at + BATCH).join(', ');
+      for (const { name, kind, many } of await session.rows(fill(pipelines.sentKinds, { ...steps, columns: batch, limit }))) {
+        const kinds = all.get(String(name));
+        if (kind !== null) kinds?.set(Number(kind), (kinds.get(Number(kind)) ?? 0) + Number(many));
+      }
     }
   };
-  await look(columns, {
-    classes: (index) => `text_class(b${index}) as t${index}`,
-    kind: (column, index) => `sent_kind(${column}, b${index}, t${index})`,
-  });
-  const dayLike = columns.filter((column) => [...(all.get(column) ?? [])].some(([kind]) => (kind & SENT_CLASSES.dayLike) !== 0));
-  await look(dayLike, {
-    // days and times of the plain form have been counted already
-    classes: (index) =>
-      `${['y', 'd', 'm', 'n'].map((letter) => `${MOMENTS[letter]}(b${index}) as ${letter}${index}`).join(', ')}, text_class(b${index}) = ${C.text} and is_day_like(b${index}) as l${index}`,
-    kind: (_, index) => `case when l${index} then day_kind(y${index}, d${index}, m${index}, n${index}, b${index}) end`,
-  });
+  await look(columns, OF_TEXT);
+  // each is taken out of the count, and counted again as what it is
+  const dayLike = columns.filter((column) => DAY_LIKE.filter((kind) => all.get(column)?.delete(kind)).length > 0);
+  await look(dayLike, OF_DAYS);
   return all;
 }
 
