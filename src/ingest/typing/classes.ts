@@ -32,8 +32,8 @@ export interface BronzeField {
    * Otherwise a type that the file itself declares.
    */
   form: 'text' | 'token' | 'json' | ColumnType;
-  /** For text of a delimited file: the column that holds it as it was sent, and how it is read. */
-  read?: { sent: string; reading: Reading; wanted?: ColumnType };
+  /** For text of a delimited file: the column that holds it as it was sent, how it is read, and the classes of what is read where they are known. */
+  read?: { sent: string; reading: Reading; wanted?: ColumnType; classes?: number };
   /** What the report says of the column besides its type. */
   note?: string;
 }
@@ -75,16 +75,25 @@ function unionOf(field: BronzeField, hasText: boolean): string {
   return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large} + 0 * (bit_xor(hash(${column})) & 1)::integer`;
 }
 
-/** Finds the classes of every column's values; without `sample` those of the first values only. */
+/** What is known of columns by the way they are read. */
+function* listKnown(fields: readonly BronzeField[]): Generator<[string, Stats]> {
+  for (const { column, form, read } of fields) {
+    const classes = read && isDeclared(form) ? (read.reading.fitting > 0 ? TEXT_CLASSES.text : 0) : read?.classes;
+    if (classes !== undefined) yield [column, { classes, kinds: { n: 0, s: 0, b: 0, j: 0 }, digits: NONE }];
+  }
+}
+
+/** Finds the classes of every column's values; without `sample` those of the first values are enough. */
 export async function classify(
   session: StagingSession,
   pipelines: Pipelines,
   fields: readonly BronzeField[],
   sample?: ReadonlyMap<string, Stats>,
 ): Promise<Map<string, Stats>> {
-  const all = new Map<string, Stats>();
-  for (let at = 0; at < fields.length; at += BATCH) {
-    const batch = fields.slice(at, at + BATCH);
+  const all = new Map(listKnown(fields));
+  const open = fields.filter(({ column }) => !all.has(column));
+  for (let at = 0; at < open.length; at += BATCH) {
+    const batch = open.slice(at, at + BATCH);
     const kind = ({ column, form }: BronzeField, letter: string) =>
       form === 'token' ? `count(*) filter (where starts_with(${column}, '${letter}'))` : letter === 's' ? `count(${column})` : '0';
     const classes = batch.map(
@@ -101,49 +110,6 @@ export async function classify(
     });
   }
   return all;
-}
-
-/** Prints a test for a value of one of these classes, which costs less than asking `text_class` for its class. Null when there is no cheaper test. */
-function quickTest(column: string, classes: number): string | null {
-  const C = TEXT_CLASSES;
-  const tests: [number, string][] = [
-    [C.int, `coalesce(try_cast(${column} as integer)::varchar = ${column}, false)`],
-    [
-      C.long,
-      `coalesce(try_cast(${column} as bigint)::varchar = ${column} and abs(try_cast(${column} as hugeint)) <= 9007199254740992, false)`,
-    ],
-    [C.double, `coalesce(isfinite(try_cast(${column} as double)) and try_cast(${column} as double)::varchar = ${column}, false)`],
-    [C.date, `(length(${column}) = 10 and coalesce(try_cast(${column} as date)::varchar = ${column}, false))`],
-    [C.instant, `is_instant(${column})`],
-    [C.localTime, `is_local_time(${column})`],
-    [C.empty, `${column} = ''`],
-  ];
-  if (tests.reduce((rest, [one]) => rest & ~one, classes) !== 0) return null;
-  const asked = tests.filter(([one]) => (classes & one) !== 0).map(([, test]) => test);
-  return asked.length === 0 ? 'false' : asked.join(' or ');
-}
-
-/** Finds the text columns in which every value is of a class that the first values have. */
-export async function confirm(
-  session: StagingSession,
-  pipelines: Pipelines,
-  fields: readonly BronzeField[],
-  sample: ReadonlyMap<string, Stats>,
-): Promise<Set<string>> {
-  const confirmed = new Set<string>();
-  const tests = fields.flatMap(({ column, form }) => {
-    const test = form === 'text' ? quickTest(column, sample.get(column)?.classes ?? 0) : null;
-    return test === null ? [] : [{ column, test }];
-  });
-  for (let at = 0; at < tests.length; at += BATCH) {
-    const batch = tests.slice(at, at + BATCH);
-    const classes = batch.map(({ column, test }, index) => `count(*) filter (where ${column} is not null and not (${test})) as u${index}`);
-    const [row = {}] = await session.rows(fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: '' }));
-    batch.forEach(({ column }, index) => {
-      if (Number(row[`u${index}`]) === 0) confirmed.add(column);
-    });
-  }
-  return confirmed;
 }
 
 /** Adds to `stats` how many digits the numbers of these columns have. */

@@ -11,7 +11,7 @@ import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { FileRefused } from '../record-writer.ts';
 import { listFittingClasses, inferType, needsDigits, widenType } from './types.ts';
 import { TEXT_CLASSES } from '../value-classes.ts';
-import { classify, printClass, confirm, countDigits, isDeclared, isSaid, NONE, printSentText, printText } from './classes.ts';
+import { classify, printClass, countDigits, isDeclared, isSaid, NONE, printSentText, printText } from './classes.ts';
 import type { BronzeField, Stats } from './classes.ts';
 
 /** What the report says of one column of one file. */
@@ -206,15 +206,12 @@ export async function decideFileTypes(
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const nameOf = (index: number) => byName.get(names[index]?.name.toLowerCase() ?? '')?.name ?? names[index]?.name ?? '';
 
-  const unclear = fields.filter(({ form }) => !isDeclared(form));
-  const sample = await classify(session, pipelines, unclear);
-  const unsettled = fields.filter(
-    ({ column, form, read }) =>
-      !(read && isDeclared(form)) && (read?.reading.form !== 'text' || ((sample.get(column)?.classes ?? 0) & TEXT_CLASSES.text) === 0),
+  const sample = await classify(
+    session,
+    pipelines,
+    fields.filter(({ form }) => form === 'token'),
   );
-  const confirmed = await confirm(session, pipelines, unsettled, sample);
-  const open = unsettled.filter(({ column }) => !confirmed.has(column));
-  const stats = new Map([...sample, ...saidOf(fields), ...(await classify(session, pipelines, open, sample))]);
+  const stats = await classify(session, pipelines, fields, sample);
   const counted = fields.filter(
     ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
   );
@@ -248,13 +245,6 @@ export async function decideFileTypes(
   }
   requireRoom(byName, columns);
   return { columns, report, values: values.join(', ') };
-}
-
-/** Answers the stats of columns that were read into a declared type: whether these hold values is known already. */
-function* saidOf(fields: readonly BronzeField[]): Generator<[string, Stats]> {
-  for (const { column, form, read } of fields)
-    if (read && isDeclared(form))
-      yield [column, { classes: read.reading.fitting > 0 ? TEXT_CLASSES.text : 0, kinds: { n: 0, s: 0, b: 0, j: 0 }, digits: NONE }];
 }
 
 /** Refuses a file whose columns a table cannot hold beside those that it has. */

@@ -48,6 +48,8 @@ export interface SentText {
 
 const WHOLE = C.int | C.long | C.bigint;
 const NUMBERS = WHOLE | C.double | C.decimal;
+/** The classes that `text_class` tells apart. */
+const OF_ANY_TEXT = NUMBERS | C.date | C.instant | C.localTime | C.text | C.empty;
 
 type Family = 'number' | 'boolean' | 'day' | 'instant';
 
@@ -193,6 +195,13 @@ export async function countKinds(
   return all;
 }
 
+/** The classes of the text that a reading leaves as it was sent. Undefined where only a look at each value, as it was turned, tells them. */
+function findSentClasses(kinds: Kinds, { form, untidy }: Reading): number | undefined {
+  if (form !== 'text' && (form !== 'plain' || untidy)) return undefined;
+  const classes = [...kinds.keys()].map((kind) => (kind === SENT_CLASSES.missing ? 0 : (kind & ~OF_ANY_TEXT) === 0 ? kind : C.text));
+  return classes.reduce((union, one) => union | one, 0);
+}
+
 /** Prints what a column is turned into: text that is written in one way, or the typed value itself. */
 function printReading({ sent }: SentField, { form, timed, untidy }: Reading): { form: BronzeField['form']; value: string } {
   const bare = `bare(${sent})`;
@@ -275,12 +284,13 @@ export async function chooseReadings(
     { first: false },
   );
   return asked.map(({ field, wanted, known: told }, index) => {
-    const reading = chooseReading(all.get(field.sent) ?? first.get(field.sent) ?? new Map<number, number>(), told);
+    const kinds = all.get(field.sent) ?? first.get(field.sent) ?? new Map<number, number>();
+    const reading = chooseReading(kinds, told);
     const { form, value } = printReading(field, reading);
     const column = field.into ?? `c${index + 1}`;
     return {
       value: `${value} as ${column}`,
-      field: { key: field.key, column, form, read: { sent: field.sent, reading, wanted } },
+      field: { key: field.key, column, form, read: { sent: field.sent, reading, wanted, classes: findSentClasses(kinds, reading) } },
     };
   });
 }
