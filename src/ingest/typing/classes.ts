@@ -70,16 +70,19 @@ function unionOf(field: BronzeField, hasText: boolean): string {
   if (form === 'token' && hasText) return `bit_or(loose_token_class(${column}))`;
   if (!isDeclared(form)) return `bit_or(${printClass(field)})`;
   const large =
-    form.kind === 'bigint' ? ` + case when max(abs(${column}::hugeint)) > 9007199254740992 then ${TEXT_CLASSES.bigint} else 0 end` : '';
-  // the hash makes the engine unpack every value, so that a damaged page is found here
-  return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large} + 0 * (bit_xor(hash(${column})) & 1)::integer`;
+    form.kind === 'bigint'
+      ? ` + case when max(${column}) > 9007199254740992 or min(${column}) < -9007199254740992 then ${TEXT_CLASSES.bigint} else 0 end`
+      : '';
+  return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large}`;
 }
 
-/** What is known of columns by the way they are read. */
-function* listKnown(fields: readonly BronzeField[]): Generator<[string, Stats]> {
+/** What is known of columns by the way they are read, or of a declared type by the first values. */
+function* listKnown(fields: readonly BronzeField[], sample?: ReadonlyMap<string, Stats>): Generator<[string, Stats]> {
   for (const { column, form, read } of fields) {
+    const first = sample?.get(column);
     const classes = read && isDeclared(form) ? (read.reading.fitting > 0 ? TEXT_CLASSES.text : 0) : read?.classes;
     if (classes !== undefined) yield [column, { classes, kinds: { n: 0, s: 0, b: 0, j: 0 }, digits: NONE }];
+    else if (first && first.classes !== 0 && isDeclared(form) && form.kind !== 'bigint') yield [column, first];
   }
 }
 
@@ -90,7 +93,7 @@ export async function classify(
   fields: readonly BronzeField[],
   sample?: ReadonlyMap<string, Stats>,
 ): Promise<Map<string, Stats>> {
-  const all = new Map(listKnown(fields));
+  const all = new Map(listKnown(fields, sample));
   const open = fields.filter(({ column }) => !all.has(column));
   for (let at = 0; at < open.length; at += BATCH) {
     const batch = open.slice(at, at + BATCH);

@@ -209,7 +209,7 @@ export async function decideFileTypes(
   const sample = await classify(
     session,
     pipelines,
-    fields.filter(({ form }) => form === 'token'),
+    fields.filter(({ read }) => !read),
   );
   const stats = await classify(session, pipelines, fields, sample);
   const counted = fields.filter(

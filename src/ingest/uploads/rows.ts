@@ -13,7 +13,7 @@ import type { ObjectStore } from '../../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from '../limits.ts';
 import { fill, setVariable, type Pipelines } from '../pipeline.ts';
 import type { Refusals } from '../record-writer.ts';
-import { refuseUnreadable } from './read/parquet.ts';
+import { refuseIfToBlame, refuseUnreadable } from './read/parquet.ts';
 import type { BronzeSource } from './sources.ts';
 import { NotPlain } from './read/json-lines.ts';
 import { readText, type ReadingOptions } from '../typing/readings.ts';
@@ -74,12 +74,6 @@ function orNotPlain(cause: unknown): never {
   throw new NotPlain('the engine did not read the lines', { cause });
 }
 
-/** Refuses a Parquet file whose rows were read and yet do not fit the memory in which they are written. */
-function unfit(cause: unknown): never {
-  if (/^Out of Memory/i.test((cause as Error).message)) refuseUnreadable(cause);
-  throw cause;
-}
-
 /** Answers undefined when a pass ended because a value is not as the first ones of its column. Nothing was stored then. */
 function unlessDisagreeing(cause: unknown): undefined {
   if (!(cause as Error).message.includes(DISAGREES)) throw cause;
@@ -136,7 +130,11 @@ export async function decideRows<Passed extends Pass>(
   await session.prepare([fill(pipelines.uploadedValues, { values: typed.values === '' ? 'null as fieldlake_nothing' : typed.values })]);
   const sql = typed.values === '' ? `select * exclude (fieldlake_nothing) from (${pipelines.uploadedRows})` : pipelines.uploadedRows;
   const passing = pass(sql, typed.columns);
-  const rows = await (read.lines ? passing.catch(orNotPlain) : isParquet ? passing.catch(unfit) : passing);
+  const rows = await (read.lines
+    ? passing.catch(orNotPlain)
+    : isParquet
+      ? passing.catch((cause: unknown) => refuseIfToBlame(session, cause))
+      : passing);
   requireAll(rows);
   return { typed: countMissing(typed, rows), fields, rows };
 }

@@ -152,6 +152,14 @@ export function refuseUnreadable(cause: unknown): never {
   );
 }
 
+/** Refuses a Parquet file where it is to blame for a failure: its values cannot be unpacked, or do not fit the memory in which they are written. */
+export async function refuseIfToBlame(session: StagingSession, cause: unknown): Promise<never> {
+  // the hash makes the engine unpack every value
+  await session.rows({ sql: 'select bit_xor(hash(records)) from bronze_records as records', values: [] }).catch(refuseUnreadable);
+  if (/^Out of Memory/i.test((cause as Error).message)) refuseUnreadable(cause);
+  throw cause;
+}
+
 /** Adds up the text of every row, and stops where it is too much. A dictionary can make that text as long as it likes. */
 async function requireText(session: StagingSession, pipelines: Pipelines, texts: readonly string[], limit: number): Promise<void> {
   for (let at = 0; at < texts.length; at += TEXTS_AT_ONCE) {
