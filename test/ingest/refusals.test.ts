@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ingestUpload } from '../../src/ingest/uploads/ingest.ts';
 import { fixture, openLake, type Lake } from './setup.ts';
 
 let lake: Lake;
@@ -57,6 +58,39 @@ test('a damaged page of a Parquet file is the fault of the file', async () => {
   expect(upload).toMatchObject({ status: 'failed' });
   expect(report!.files[0]).toMatchObject({ reason: 'unreadable' });
   expect(await lake.rows(table.id)).toHaveLength(5000);
+});
+
+test('a page behind the first values that is damaged is found as the rows are written, and nothing stays of them', async () => {
+  const path = join(lake.folder, 'numbers.parquet');
+  const select = `select i::integer as a, hash(i) / 3.7e19 as b from range(300000) t(i)`;
+  await lake.reader.run(`copy (${select}) to '${path}' (format parquet, compression zstd, row_group_size 100352)`);
+  const table = await lake.makeTable();
+  const good = readFileSync(path);
+  const bad = Buffer.from(good);
+  // where the last compressed page begins
+  const page = bad.lastIndexOf(Buffer.from('28b52ffd', 'hex'));
+  bad.fill(0xff, page, page + 12);
+  const first = await lake.ingest(table, 'parquet', [{ path: 'bad.parquet', bytes: bad }]);
+  expect(first.report!.files[0]).toMatchObject({ status: 'failed', reason: 'unreadable' });
+  expect(readdirSync(join(lake.folder, 'lake', '.staging'))).toEqual([]);
+  expect(await lake.rows(table.id)).toEqual([]);
+  const second = await lake.ingest(table, 'parquet', [{ path: 'good.parquet', bytes: good }]);
+  expect(second.upload).toMatchObject({ status: 'completed', stored: 300_000 });
+});
+
+test('a lake that takes no rows is not the fault of a Parquet file, which comes in once it does', async () => {
+  const path = join(lake.folder, 'few.parquet');
+  await lake.reader.run(`copy (select i as a from range(10) t(i)) to '${path}' (format parquet)`);
+  const table = await lake.makeTable();
+  const id = await lake.receive(table, 'parquet', [{ path: 'few.parquet', bytes: readFileSync(path) }]);
+  const [folder, aside] = [join(lake.folder, 'lake', '.staging'), join(lake.folder, 'aside')];
+  renameSync(folder, aside);
+  writeFileSync(folder, '');
+  await expect(ingestUpload(lake.deps, id)).rejects.toThrow(/ENOTDIR|EEXIST/);
+  unlinkSync(folder);
+  renameSync(aside, folder);
+  const report = await ingestUpload(lake.deps, id);
+  expect(report).toMatchObject({ status: 'completed', files: [{ stored: 10 }] });
 });
 
 test('one bad file among good ones makes a partial upload that says which', async () => {
