@@ -18,7 +18,13 @@ create or replace temp macro pointed(b) as case
   when is_grouped(b) then replace(b, ',', '')
   when regexp_full_match(b, '-?([0-9]+\.|\.[0-9]+)') then rtrim(regexp_replace(b, '^(-?)\.', '\10.'), '.') else b end;
 create or replace temp macro is_comma_number(b) as regexp_full_match(b, '-?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][-+]?[0-9]+)?');
-create or replace temp macro comma_pointed(b) as case when is_comma_number(b) then replace(replace(b, '.', ''), ',', '.') else b end;
+-- `1.000` and `1.234.567`: a thousand and more where the comma is the decimal mark.
+create or replace temp macro is_point_grouped(b) as substring(b, -4, 1) = '.' and regexp_full_match(b, '-?[1-9][0-9]{0,2}(\.[0-9]{3})+');
+-- With any other point a value is no number, and no number may be made of it.
+create or replace temp macro comma_pointed(b) as case
+  when is_comma_number(b) then replace(replace(b, '.', ''), ',', '.')
+  when is_point_grouped(b) then replace(b, '.', '')
+  when contains(b, '.') then 'a point ' || b else b end;
 
 -- A day as people write it, perhaps with a time behind. A year of two digits stands behind slashes, or behind two dots with two digits before each.
 create or replace temp macro is_day_like(b) as regexp_full_match(b, '([0-9]{4}([-/.])[0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}/[0-9]{1,2}/([0-9]{4}|[0-9]{2})|[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}|[0-9]{2}[.][0-9]{2}[.][0-9]{2}|[0-9]{1,2}-[0-9]{1,2}-[0-9]{4}|[0-9]{1,2}[- ][A-Za-z]{3,9}[.]?[- ]([0-9]{4}|[0-9]{2})|[A-Za-z]{3,9}[.]? [0-9]{1,2},? [0-9]{4})((,? |T)[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,6})?)?( ?[AaPp][.]?[Mm][.]?)?)?');
@@ -44,6 +50,7 @@ create or replace temp macro loose_kind(b) as case
   when lower(b) in ('true', 'false', 'yes', 'no') then {{boolean}}
   when pointed(b) <> b then {{untidy|double}}
   when is_comma_number(b) then {{comma}}
+  when is_point_grouped(b) then {{grouped}}
   when regexp_full_match(b, '-?0[0-9]+') then {{code}}
   when is_day_like(b) then {{dayLike}}
   else {{text}} end;
@@ -51,4 +58,7 @@ create or replace temp macro sent_kind(sent, b, class) as case
   when sent is null then null
   when list_contains(getvariable('missing_marks'), b) then {{missing}}
   when b = '' then case when sent = '' then {{empty}} else {{untidy|empty}} end
-  else case when b = sent then 0 else {{untidy}} end | case when class = {{text}} then loose_kind(b) else class end end;
+  else case when b = sent then 0 else {{untidy}} end | case
+    when class = {{text}} then loose_kind(b)
+    when class in ({{double}}, {{decimal}}) and is_point_grouped(b) then class | {{grouped}}
+    else class end end;

@@ -29,6 +29,8 @@ export const SENT_CLASSES = {
   missing: 4_096,
   /** A number with a decimal comma. */
   comma: 8_192,
+  /** Groups of three digits between points: a whole number where the comma is the decimal mark. A bit for numbers may stand beside it. */
+  grouped: 16_777_216,
   /** Set besides another bit: the value has blanks around it, or is written like `.5`. */
   untidy: 2_097_152,
   /** Digits with a leading zero, which a number would lose. */

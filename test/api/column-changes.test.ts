@@ -190,6 +190,7 @@ const KINDS: readonly Kind[] = [
     sent: ['03/04/2026', '05/06/2026', 'soon'],
   },
   { from: 'string', sent: ['0,5', '1,25', '7'], to: 'double', values: [0.5, 1.25, 7], odd: 0, more: { decimal: ',' } },
+  { from: 'string', sent: ['1.234,5', '1.000', '7'], to: 'double', values: [1234.5, 1000, 7], odd: 0, more: { decimal: ',' } },
   { from: 'string', sent: ['007', '', 'NA'], to: 'string', values: ['007', '', null], odd: 0 },
 ];
 

@@ -51,6 +51,22 @@ describe('what one value after another is', () => {
     ['bare points', ['.5', '-.25', '5.'], 'DOUBLE', [0.5, -0.25, 5]],
     ['decimal commas', ['0,5', '-1,25', '3', '1.234,5'], 'DOUBLE', [0.5, -1.25, 3, 1234.5], { delimiter: ';' }],
     ['decimal commas with an exponent', ['1,5e-3', '2,0'], 'DOUBLE', [0.0015, 2], { delimiter: ';' }],
+    [
+      'points between thousands beside decimal commas',
+      ['1.234,50', '1.000', '12.345', '1.234.567', '-2.000'],
+      'DOUBLE',
+      [1234.5, 1000, 12345, 1234567, -2000],
+      { delimiter: ';' },
+    ],
+    ['points between thousands when the comma is told', ['1.000', '2.500', '7'], 'INT', [1000, 2500, 7], { delimiter: ';', decimal: ',' }],
+    [
+      'points between thousands or decimals: one comma among many',
+      ['0,5', ...Array(11).fill('12.345')],
+      'STRING',
+      ['0,5', ...Array(11).fill('12.345')],
+      { delimiter: ';' },
+    ],
+    ['decimals of three digits between semicolons', ['1.000', '2.500'], 'DOUBLE', [1, 2.5], { delimiter: ';' }],
     ['decimal points between semicolons', ['0.5', '1.234'], 'DOUBLE', [0.5, 1.234], { delimiter: ';' }],
     ['decimal commas between commas when told', ['"0,5"', '"1,25"'], 'DOUBLE', [0.5, 1.25], { decimal: ',' }],
     ['lists of two between semicolons when told', ['0,5', '1,25'], 'STRING', ['0,5', '1,25'], { delimiter: ';', decimal: '.' }],
@@ -128,6 +144,32 @@ test('what does not fit is counted, shown with its row, and kept as it was sent'
   });
 });
 
+test('beside decimal commas a point that stands between no thousands is odd, and one that can be either says so', async () => {
+  const some = ['0,5', '1,5', '2,5', '1.000', '1.5'];
+  expect(await read(some, { delimiter: ';' })).toMatchObject({ type: 'DOUBLE', values: [0.5, 1.5, 2.5, 1000, null], odd: ['1.5'] });
+  // the first values leave no doubt, and one that comes later is odd all the same
+  const many = [...Array.from({ length: 2_100 }, (_, n) => `${n},5`), '1.5', '12.345'];
+  const late = await read(many, { delimiter: ';' });
+  expect(late).toMatchObject({ type: 'DOUBLE', odd: ['1.5'] });
+  expect(late.values.slice(-3)).toEqual([2_099.5, null, 12_345]);
+  const unclear = await read(['0,5', ...Array<string>(11).fill('12.345')], { delimiter: ';' });
+  expect(unclear.column.note).toContain('decimal');
+});
+
+test('a line that only names the delimiter is no header', async () => {
+  for (const [line, delimiter] of [
+    ['\ufeffsep=;\r\n', ';'],
+    ['SEP=|\n', '|'],
+    ['', ';'],
+  ] as const) {
+    const table = await lake.makeTable();
+    const bytes = `${line}${['a, b', 'c'].join(delimiter)}\n${['1,5', 'x'].join(delimiter)}\n`;
+    const first = await lake.ingest(table, 'csv', [{ path: 'a.csv', bytes: line === '' ? bytes.replace('a, b', 'a') : bytes }]);
+    expect(first.upload, line).toMatchObject({ status: 'completed', stored: 1 });
+    expect(Object.values(await lake.types(table.id)), line).toEqual(expect.arrayContaining(['DOUBLE', 'STRING']));
+  }
+});
+
 test('days that can be either say so, and what tells them apart may come late', async () => {
   expect((await read(['01/02/2024', '03/04/2024'])).column.note).toContain('dateOrder');
   const early = Array.from({ length: 2_100 }, (_, row) => `${1 + (row % 12)}/${1 + (row % 11)}/2024`);
@@ -188,6 +230,8 @@ describe('nearly all of a column decide', () => {
       262_144,
       524_288,
       4_194_304,
+      8 | 16_777_216,
+      16_777_216,
     );
     const kinds = fc.array(fc.tuple(kind, fc.integer({ min: 1, max: 5_000 })), { maxLength: 6 });
     fc.assert(

@@ -63,7 +63,7 @@ interface Candidate {
 
 const CANDIDATES: readonly Candidate[] = [
   { form: 'plain', family: 'number', bits: NUMBERS, classes: NUMBERS },
-  { form: 'comma', family: 'number', bits: SENT_CLASSES.comma | WHOLE, classes: NUMBERS },
+  { form: 'comma', family: 'number', bits: SENT_CLASSES.comma | SENT_CLASSES.grouped | WHOLE, classes: NUMBERS },
   { form: 'boolean', family: 'boolean', bits: C.boolean, classes: C.text },
   { form: 'plain', family: 'day', bits: C.date, classes: C.date },
   { form: 'plain', family: 'day', bits: C.localTime, classes: C.localTime },
@@ -107,6 +107,10 @@ interface Known {
 
 const AMBIGUOUS = 'Its days can be read day first or month first. Send the file with dateOrder dmy or mdy to make days of them.';
 
+const EITHER_MARK = 'Its points can stand before decimals or between thousands. Send the file with decimal , or . to make numbers of them.';
+/** Of how many values one must have a decimal comma, so that points between groups of three digits are taken for marks of thousands. */
+const FEW_COMMAS = 10;
+
 const TEXT: Reading = { form: 'text', classes: C.text | C.empty, timed: false, fitting: 0, odd: 0, untidy: true };
 
 /** The candidates that a column may be read by. */
@@ -140,6 +144,8 @@ export function chooseReading(kinds: Kinds, known: Known): Reading {
   const isEither = (kind: number) => (kind & DAY_CLASSES.dmy) !== 0 && (kind & DAY_CLASSES.mdy) !== 0 && (kind & DAY_CLASSES.same) === 0;
   const isOpen = (best.form === 'dmy' || best.form === 'mdy') && known.options.dateOrder === undefined && [...kinds.keys()].some(isEither);
   if (isOpen && count(DAY_CLASSES.dmy) === count(DAY_CLASSES.mdy)) return { ...TEXT, note: AMBIGUOUS };
+  const isUnclear = best.form === 'comma' && known.options.decimal === undefined && count(SENT_CLASSES.grouped) > 0;
+  if (isUnclear && count(SENT_CLASSES.comma) * FEW_COMMAS < values) return { ...TEXT, note: EITHER_MARK };
   if (best.fitting === 0 || (known.type === undefined && !isMostly(best.fitting, odd)))
     return known.type === undefined ? TEXT : { ...best, timed: false, odd, untidy: true };
   const timed = (best.form === 'ymd' ? count(C.localTime) : 0) + count(DAY_CLASSES.timed) > 0;
@@ -198,7 +204,8 @@ export async function countKinds(
 /** The classes of the text that a reading leaves as it was sent. Undefined where only a look at each value, as it was turned, tells them. */
 function findSentClasses(kinds: Kinds, { form, untidy }: Reading): number | undefined {
   if (form !== 'text' && (form !== 'plain' || untidy)) return undefined;
-  const classes = [...kinds.keys()].map((kind) => (kind === SENT_CLASSES.missing ? 0 : (kind & ~OF_ANY_TEXT) === 0 ? kind : C.text));
+  const classOf = (kind: number) => (kind === SENT_CLASSES.missing ? 0 : kind === 0 || (kind & ~OF_ANY_TEXT) !== 0 ? C.text : kind);
+  const classes = [...kinds.keys()].map((kind) => classOf(kind & ~SENT_CLASSES.grouped));
   return classes.reduce((union, one) => union | one, 0);
 }
 

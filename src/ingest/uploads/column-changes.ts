@@ -143,7 +143,11 @@ async function readAgain(
   const { rows, without } = sourceOf(target);
   const known = [...others, column];
   const [sent, into, kept] = [freeName(known, 'fieldlake_sent'), freeName(known, 'fieldlake_read'), freeName(known, 'fieldlake_kept')];
-  const value = isKept ? 'null::varchar' : printValue(column, word);
+  const printed = printValue(column, word);
+  // a typed number is printed with a point, and read again with the mark that was told
+  const isPointed = word !== 'string' && (column.type.kind === 'double' || column.type.kind === 'decimal');
+  const marked = decimal === ',' && isPointed ? `replace(${printed}, '.', ',')` : printed;
+  const value = isKept ? 'null::varchar' : marked;
   const text = odd ? `coalesce(${quoteName(odd.name)}, ${value})` : value;
   await session.prepare([
     ...listFunctions(pipelines),

@@ -167,6 +167,9 @@ function outsideQuotes(header: Buffer, wanted: number): number {
   return count;
 }
 
+/** Reads the delimiter from a line that only names it, such as `sep=;`, which spreadsheets write above the header. Undefined for any other line. */
+const readDelimiterLine = (line: Buffer): number | undefined => /^sep=([,;|\t])$/i.exec(line.toString('latin1'))?.[1]?.charCodeAt(0);
+
 function chooseDelimiter(kind: 'csv' | 'tsv', header: Buffer): number {
   if (kind === 'tsv') return TAB;
   if (outsideQuotes(header, COMMA) > 0) return COMMA;
@@ -201,6 +204,7 @@ export async function scanCsv({
     let header: string[] | undefined;
     let headerLine = 1;
     let delimiter = kind === 'tsv' ? TAB : COMMA;
+    let named: number | undefined;
     let rows = 0;
     let multiline = false;
     let longest = 0;
@@ -228,7 +232,16 @@ export async function scanCsv({
       }
       if (header === undefined) {
         const first = lineEnd(bytes, start, final && !isPart);
-        if (first) delimiter = chooseDelimiter(kind, bytes.subarray(start, first.end));
+        const firstLine = first && bytes.subarray(start, first.end);
+        if (first && firstLine && named === undefined) {
+          named = readDelimiterLine(firstLine);
+          if (named !== undefined) {
+            start = first.next;
+            line += 1;
+            continue;
+          }
+        }
+        if (firstLine) delimiter = named ?? chooseDelimiter(kind, firstLine);
       }
       findRecord(bytes, start, delimiter, final && !isPart, found);
       let { problem } = found;
