@@ -71,12 +71,12 @@ describe.each(['experiment', 'macro', 'protocol', 'workbook', 'device'] as const
 test('what may not be given any more is not claimed, and a role that is held is not lowered', async () => {
   const { db } = site;
   const [kept, archived, lost] = [await make('experiment'), await make('experiment'), await make('experiment')];
-  const paula = await makePerson(db, 'paula');
   const inviter = await makePerson(db, 'inviter');
   await grant(db, lost, { user: inviter.id }, 'admin');
   for (const resource of [kept, archived])
     await invite({ resourceType: 'experiment', resourceId: resource.id, email: 'paula@example.com' });
   await invite({ resourceType: 'experiment', resourceId: lost.id, email: 'paula@example.com', tier: 'admin' }, inviter);
+  const paula = await makePerson(db, 'paula');
   await grant(db, kept, { user: paula.id }, 'admin');
   await db.run(sql('t')`update experiments set status = 'archived' where id = ${archived.id}`);
   await db.run(sql('t')`delete from grants where user_id = ${inviter.id}`);
@@ -98,6 +98,18 @@ test('what may not be given any more is not claimed, and a role that is held is 
   await db.run(sql('t')`update invitations set expires_at = now() - interval '1 second' where id = ${body.id}`);
   const late = await signIn(site, 'late@example.com');
   expect((await late.call('GET', `/api/v1/macro/${expired.id}/collaborators`)).status).toBe(403);
+});
+
+test('who has an account already is let in at once', async () => {
+  const known = await signIn(site, 'known@example.com');
+  const resource = await make('experiment');
+  const read = async () => (await known.call('GET', `/api/v1/experiments/${resource.id}`)).status;
+  expect(await read()).toBe(403);
+  const asked = { resourceType: 'experiment', resourceId: resource.id, email: 'Known@example.com' };
+  expect(await invite(asked)).toMatchObject({ status: 201, body: { status: 'accepted', email: 'known@example.com' } });
+  expect(await read()).toBe(200);
+  expect(await nextLetter(site, 'known@example.com', 1)).toContain('Subject: Added to experiment');
+  expect((await invite(asked)).body.code).toBe('ALREADY_GRANTED');
 });
 
 test('an invitation to the service may be sent by anybody, within a daily budget, and ends at the first sign-in', async () => {

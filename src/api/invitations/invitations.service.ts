@@ -49,11 +49,7 @@ async function checkResource(tx: Transaction, caller: Caller, body: NewInvitatio
   if (await findGrantOf(tx, resourceId, body.email)) throw errors.alreadyGranted();
 }
 
-/**
- * Invites an address to a resource or to the service, for 30 days; a live invitation is answered as it is and not sent again.
- * Errors: those of sharing, invalidEmail, alreadyGranted, accountExists, invitationBudgetSpent, tooManyInvitations.
- */
-export const invite = (ctx: Context, caller: Caller, body: NewInvitation): Promise<Invitation> =>
+const writeInvitation = (ctx: Context, caller: Caller, body: NewInvitation): Promise<Invitation> =>
   ctx.db.transaction(async (tx) => {
     const email = body.email.trim();
     if (!(await lockInviter(tx, caller.userId))) throw errors.unauthorized();
@@ -73,6 +69,18 @@ export const invite = (ctx: Context, caller: Caller, body: NewInvitation): Promi
     await audit(tx, caller, { action: 'invitation.created', ...about(body.resourceType, resourceId), details: { invitationId: id } });
     return caller.created(tx, await mustFind(tx, id));
   });
+
+/**
+ * Invites an address to a resource or to the service, for 30 days; a live invitation is answered as it is and not sent again. The proven address of an account
+ * gets its grant at once. Errors: those of sharing, invalidEmail, alreadyGranted, accountExists, invitationBudgetSpent, tooManyInvitations.
+ */
+export async function invite(ctx: Context, caller: Caller, body: NewInvitation): Promise<Invitation> {
+  const invitation = await writeInvitation(ctx, caller, body);
+  const account = await findAccountOf(ctx.db, invitation.email);
+  if (!account) return invitation;
+  await claimInvitations(ctx, { id: account.id, emailVerified: true });
+  return (await findInvitation(ctx.db, invitation.id)) ?? invitation;
+}
 
 const about = (type: string, id: string | null) => (id === null ? {} : { resource: { type, id } });
 
@@ -108,7 +116,7 @@ export const revokeInvitation = (ctx: Context, caller: Caller, id: string): Prom
 
 /**
  * Turns the invitations to a person's proven address into grants. An invitation is revoked when the resource is archived, or when the person who invited may no
- * longer share it. A role that is held already is not lowered. Runs at every sign-in; an invitation that fails stays pending.
+ * longer share it. A role that is held already is not lowered. Runs at every sign-in and for who is invited with an account; an invitation that fails stays pending.
  */
 export async function claimInvitations(ctx: Context, person: { id: string; emailVerified: boolean }): Promise<void> {
   if (!person.emailVerified) return;

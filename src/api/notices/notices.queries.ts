@@ -13,7 +13,7 @@ export const findResourceInvitation = (db: Queryable, id: string) =>
   )`
     select i.email, i.resource_type as kind, r.name, i.tier, i.resource_id as "resourceId", p.first_name || ' ' || p.last_name as by
     from invitations i left join resources r on r.id = i.resource_id join people p on p.user_id = i.invited_by
-    where i.id = ${id} and i.status = 'pending' and i.expires_at > now()`);
+    where i.id = ${id} and i.expires_at > now() and (i.status = 'pending' or i.status = 'accepted' and i.resource_id is not null)`);
 
 export interface RequestFacts {
   targetId: string;
