@@ -11,6 +11,7 @@ import { admitRequests } from './http/admission.ts';
 import { allowTrustedOrigins } from './http/cors.ts';
 import { makeConsoleRoutes } from './http/console.ts';
 import { sendDocumentation, setDocumentationPolicy, sendDocumentationScript } from './http/documentation.ts';
+import { setCachePolicy } from './http/answers/caching.ts';
 import { renderErrors } from './http/answers/errors.ts';
 import { refuseDoubtfulHeads } from './http/heads.ts';
 import { allowOnly, answerMethods, METHODS } from './http/methods.ts';
@@ -28,6 +29,7 @@ export function createApp(context: Context): Express {
   app.set('query parser', 'simple');
   // the number of our own proxies in front of us; if every X-Forwarded-For were believed, anyone could choose an address
   app.set('trust proxy', context.config.web.trustProxyHops);
+  app.use('/api', setCachePolicy);
   app.use(admitRequests({ most: context.config.limits.requestsAtOnce, log: context.log, registry: context.metrics.registry }));
   app.use(observe);
   app.use(
