@@ -305,7 +305,7 @@ describe('GET /api/v1/experiments/{id}/chart', () => {
       ['png', 'image/png'],
       ['vega-lite', 'application/vnd.vegalite.v6+json'],
     ] as const) {
-      const [drawn, kept] = [await draw(bars, { format }), await owner('GET', path, { query: { format } })];
+      const [drawn, kept] = [await draw(body, { format }), await owner('GET', path, { query: { format } })];
       expect([drawn.status, drawn.headers.get('content-type')]).toEqual([200, expect.stringContaining(type)]);
       expect(drawn.bytes.length).toBeGreaterThan(1_000);
       expect(drawn.bytes.equals(kept.bytes)).toBe(true);
@@ -323,6 +323,8 @@ describe('GET /api/v1/experiments/{id}/chart', () => {
     ['no JSON', '{bars', 400, /valid JSON/],
     ['an unknown type', { ...bars, chartType: 'cake' }, 400, /chartType/],
     ['an unknown member', { ...bars, colour: 1 }, 400, /colour/],
+    ['an unknown family', { ...bars, chartFamily: 'cake' }, 400, /chartFamily/],
+    ['a family without pictures', { ...bars, chartFamily: '3d' }, 400, /QUERY_REFUSED/],
     ['an unknown look', { ...bars, config: { colour: 1 } }, 400, /colour/],
     ['a missing column', { ...bars, dataConfig: { tableName: 'leaves', dataSources: [source('x', 'treatment')] } }, 409, /chosen for y/],
     [

@@ -7,7 +7,7 @@ import { readSeries } from './plot.service.ts';
 
 interface DraftQuery extends ImageQuery {
   /**
-   * JSON object `{chartType, dataConfig, name, config}`, as a stored chart has them; `name` and `config` may be left out. At most 12,000 characters.
+   * JSON object `{chartFamily, chartType, dataConfig, name, config}`, as a stored chart has them; `chartFamily`, `name` and `config` may be left out. At most 12,000 characters.
    * @minLength 2
    * @maxLength 12000
    */
@@ -39,7 +39,7 @@ export class DraftController extends ApiController {
   public async getChart(@Request() request: HttpRequest, @Path() id: string, @Queries() query: DraftQuery): Promise<string> {
     const draft = parseDraft(query.chart);
     const data = await readSeries(this.ctx, this.caller, { experimentId: id, asOf: query.asOf, ...draft }, this.exchange.signal);
-    const picture = await drawPicture({ chartFamily: 'basic', ...draft }, data, readPictureQuery(query, request.accepts(OFFERED)));
+    const picture = await drawPicture(draft, data, readPictureQuery(query, request.accepts(OFFERED)));
     this.response.setHeader('X-Table-Version', data.version);
     this.response.vary('Accept');
     this.response.type(picture.type).send(picture.body);
