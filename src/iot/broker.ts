@@ -10,7 +10,7 @@ import type { Authority, ServerCertificate } from './authority.ts';
 import { hashCertificate } from './authority.ts';
 import type { BrokerHooks, BrokerLimits, BrokerRefusal, DisconnectReason } from './connections.ts';
 import { BROKER_LIMITS } from './connections.ts';
-import { Gate } from './gate.ts';
+import { Gate, PacketTooLarge } from './gate.ts';
 import type { ArnPrefix } from './policy.ts';
 import { printClientArn, printTopicArn, printTopicFilterArn } from './policy.ts';
 import { MQTT_PORT } from './registry.ts';
@@ -244,7 +244,9 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     const gate = new Gate(socket, limits);
     const session = new Session(gate, certificate ? { id: hashCertificate(certificate.raw), ours: socket.authorized } : null);
     sessions.set(gate, session);
-    gate.on('error', () => undefined);
+    gate.on('error', (cause) => {
+      if (cause instanceof PacketTooLarge) refuse(session, 'packet-too-large');
+    });
     gate.on('close', () => {
       if (session.expiry) clearTimeout(session.expiry);
       sessions.delete(gate);

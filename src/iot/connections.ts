@@ -63,6 +63,7 @@ export type BrokerRefusal =
   | 'too-many-connections'
   | 'topic-unknown'
   | 'topic-not-allowed'
+  | 'packet-too-large'
   | 'quality-of-service-2'
   | 'filter-not-allowed';
 

@@ -17,6 +17,11 @@ const CONNECT = 1;
 const PUBLISH = 3;
 const DISCONNECT = 14;
 
+/** Why a connection ends whose next packet would not fit. */
+export class PacketTooLarge extends Error {
+  override name = 'PacketTooLarge';
+}
+
 type Header = { type: number; remaining: number; total: number } | 'more' | 'malformed';
 
 /** The fixed header of an MQTT packet: type, and a length of up to four 7-bit digits. */
@@ -94,7 +99,7 @@ export class Gate extends Duplex {
     while (this.#wanted && !this.#closed() && !this.destroyed) {
       const header = this.#pending.length > 0 ? readHeader(this.#pending) : 'more';
       if (header === 'malformed' || (header !== 'more' && header.total > this.#limits.packetBytes)) {
-        this.destroy(new Error(header === 'malformed' ? 'malformed packet length' : 'packet too large'));
+        this.destroy(header === 'malformed' ? new Error('malformed packet length') : new PacketTooLarge('packet too large'));
         return;
       }
       if (header !== 'more' && this.#pending.length >= header.total) this.#pass(header);

@@ -207,6 +207,7 @@ describe('who gets in and what may be sent', () => {
     expect(at.messages.at(-1)?.payload).toHaveLength(131_072);
     const before = at.messages.length;
     expect(await publish(client, topic, randomBytes(140_000))).toBe('closed');
+    expect(at.refusals.at(-1)).toMatchObject({ reason: 'packet-too-large', clientId: device.thing });
     expect(at.messages.length).toBe(before);
   });
 
