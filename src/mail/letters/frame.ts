@@ -8,11 +8,8 @@ export interface Written {
   headers?: Readonly<Record<string, string>>;
 }
 
-const oneLine = (text: string) =>
-  text
-    .replace(/[\u0000-\u001f\u007f]+/g, ' ')
-    .trim()
-    .slice(0, 200);
+/** What people wrote, such as names, begins no paragraph of its own. */
+const oneLine = (text: string) => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
 
 interface Parts {
   subject: string;
@@ -29,7 +26,9 @@ interface Parts {
 }
 
 /** Writes a letter twice, as text and as HTML; everything given is text and is escaped here, in one place. */
-export function writeLetter({ subject, paragraphs, highlight, action, footer, leaveUrl }: Parts): Written {
+export function writeLetter({ subject, paragraphs: written, highlight, action, footer: small, leaveUrl }: Parts): Written {
+  const paragraphs = written.map(oneLine);
+  const footer = oneLine(small);
   const text = [
     ...paragraphs.slice(0, 1),
     ...(highlight === undefined ? [] : [`    ${highlight}`]),
@@ -52,7 +51,7 @@ export function writeLetter({ subject, paragraphs, highlight, action, footer, le
     `<p style="margin:24px 0 0;color:#555;font-size:13px">${escapeHtml(footer)}${leaveUrl === undefined ? '' : ` <a href="${escapeHtml(leaveUrl)}" style="color:#555">Unsubscribe</a>`}</p>`,
   ].join('\n');
   return {
-    subject: oneLine(subject),
+    subject: oneLine(subject).slice(0, 200),
     text: `${text}\n`,
     html: `<!doctype html><html lang="en"><body style="margin:0;padding:24px;font:16px/1.5 sans-serif;color:#1a1a1a;background:#fff"><div style="max-width:560px">${body}</div></body></html>`,
   };
