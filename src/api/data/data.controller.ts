@@ -85,7 +85,7 @@ interface ReadQuery {
    * Reads the table as it was in this version, which an earlier answer named in X-Table-Version; the newest one when absent.
    * @isInt
    * @minimum 0
-   * @maximum 9007199254740991
+   * @maximum 2147483647
    */
   asOf?: number;
   /**
@@ -126,7 +126,7 @@ interface DistinctQuery {
    * Reads the table as it was in this version, which an earlier answer named in X-Table-Version; the newest one when absent.
    * @isInt
    * @minimum 0
-   * @maximum 9007199254740991
+   * @maximum 2147483647
    */
   asOf?: number;
 }

@@ -43,7 +43,7 @@ export interface NewExport {
    * A version that an earlier answer named in X-Table-Version; the current one when absent.
    * @isInt
    * @minimum 0
-   * @maximum 9007199254740991
+   * @maximum 2147483647
    */
   asOf?: number;
   /** CSV only: leave out the apostrophe before text that a spreadsheet would run as a formula; false by default. */

@@ -16,7 +16,7 @@ interface DraftQuery extends ImageQuery {
    * Draws the table as it was in this version, which an earlier answer named in X-Table-Version; the newest one when absent.
    * @isInt
    * @minimum 0
-   * @maximum 9007199254740991
+   * @maximum 2147483647
    */
   asOf?: number;
 }
