@@ -105,8 +105,10 @@ describe('profiles', () => {
 
   test('refuses what does not fit', async () => {
     const write = (body: object) => site.as(site.cast.stranger)('POST', '/api/v1/users/profile', { body });
-    expect((await write({ firstName: 'Stranger', lastName: 'Tester' })).status).toBe(201);
+    expect((await write({ firstName: 'Stranger', lastName: 'T' })).status).toBe(201);
     for (const body of [
+      { firstName: 'Stranger', lastName: '' },
+      { firstName: 'Stranger', lastName: ' ' },
       { firstName: 'S', lastName: 'Tester' },
       { firstName: '   ', lastName: 'Tester' },
       { firstName: 'x'.repeat(101), lastName: 'Tester' },

@@ -99,6 +99,25 @@ test('a table is deleted after a question, by those who may', { timeout: 120_000
   expect([...complaints, ...member.complaints]).toEqual([]);
 });
 
+test.each(['desk', 'phone'] as const)('who has no name yet is asked for it, %s', { timeout: 120_000 }, async (size) => {
+  const { page, complaints, context } = await openVisitor(browser, size, EXPECTED);
+  await site.signIn(page, `nameless-${size}@example.com`);
+  await page.goto(site.server.baseUrl);
+  const link = page.getByRole('link', { name: 'Say your name' });
+  await link.waitFor();
+  await looksRight(page, `nameless-${size}`);
+  await link.click();
+  await page.getByLabel('First name').fill('Ina');
+  await page.getByLabel('Last name').fill('O');
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByText('Your profile is saved.').waitFor();
+  await page.goto(site.server.baseUrl);
+  await page.getByRole('heading', { name: 'Experiments', exact: true }).waitFor();
+  expect(await link.count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 test('an account is deleted by its own person, and what keeps it is named', { timeout: 120_000 }, async () => {
   const { page, complaints } = await openVisitor(browser, 'desk', EXPECTED);
   const address = 'leaving@example.com';

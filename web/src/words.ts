@@ -211,6 +211,8 @@ export const words = {
       public: 'No experiment is public yet',
       all: 'No experiment yet',
     },
+    nameless: 'Others see you as “Unknown User”, and cannot find you to share with you.',
+    giveName: 'Say your name',
     noneText: 'An experiment holds measurements, the people who made them, and where.',
     noneFound: (search: string) => `Nothing fits “${search}”`,
     noneFoundText: 'Try fewer letters, or look in everything that you may read.',

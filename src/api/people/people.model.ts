@@ -59,8 +59,8 @@ export interface NewProfile {
    */
   firstName: string;
   /**
-   * Last name, 2 to 100 characters.
-   * @minLength 2
+   * Last name, 1 to 100 characters.
+   * @minLength 1
    * @maxLength 100
    */
   lastName: string;

@@ -25,11 +25,11 @@ import { listBlockingOrganizations, listBlockingResources, saveProfile } from '.
 export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Promise<{ isNew: boolean }> =>
   ctx.db.transaction(async (tx) => {
     const [firstName, lastName] = [body.firstName.trim(), body.lastName.trim()];
-    const short = Object.entries({ firstName, lastName }).filter(([, name]) => name.length < 2);
-    if (short.length > 0)
-      throw errors
-        .invalidInput()
-        .with({ problems: short.map(([name]) => ({ path: `/${name}`, message: 'must have 2 characters or more' })) });
+    const problems = [
+      ...(firstName.length < 2 ? [{ path: '/firstName', message: 'must have 2 characters or more' }] : []),
+      ...(lastName === '' ? [{ path: '/lastName', message: 'must not be blank' }] : []),
+    ];
+    if (problems.length > 0) throw errors.invalidInput().with({ problems });
     const saved = await saveProfile(tx, {
       userId: caller.userId,
       firstName,

@@ -106,9 +106,19 @@ function Nothing({ search, scope }: { search: string | undefined; scope: Slice }
   );
 }
 
+/** Asks who has no name yet for one: without it nobody finds them. */
+function NameAsked() {
+  return (
+    <p className="notice">
+      {words.home.nameless} <Link to="/account">{words.home.giveName}</Link>
+    </p>
+  );
+}
+
 /** Experiments, and what happened to them lately. */
 export function HomePage() {
   const asked = route.useSearch();
+  const { session } = route.useRouteContext();
   const { data } = useSuspenseQuery(experimentsQuery(asked));
   const scope = asked.scope ?? 'related';
   return (
@@ -146,6 +156,7 @@ export function HomePage() {
           {words.home.found(data.total)}
         </p>
       </header>
+      {session.user.registered ? null : <NameAsked />}
       <div className="home">
         {data.experiments.length === 0 ? (
           <Nothing search={asked.search} scope={scope} />
