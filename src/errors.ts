@@ -215,7 +215,10 @@ const catalogue = {
   alreadyMember: say(409, 'You are a member already.'),
   joinRequestDecided: say(409, 'This join request was decided or cancelled already.'),
   organizationFull: say(409, 'The organization has 100 members, which is the most that it can have.'),
-  granteeNotFound: say(400, 'There is no such person, team or organization that you could share this with.'),
+  granteeNotFound: say(
+    400,
+    'There is no such person, team or organization that you could share this with. A team gets what its own organization has: move it there first.',
+  ),
   lastAdmin: say(409, 'This would leave the resource without anyone who answers for it; make somebody else an admin first.'),
   notTransferable: say(400, (type: string) => `A ${readable(type)} cannot be moved to another organization.`),
   alreadyThere: say(400, 'The resource already belongs to that organization.'),

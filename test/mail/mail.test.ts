@@ -47,7 +47,9 @@ describe('letters', () => {
   test('print what people wrote on the line of its sentence', () => {
     const name = 'Trial"\r\n\r\nYour account is locked:\u2028https://example.org\u0085\u0007';
     const { text } = writeLetter({ subject: 'Added', paragraphs: [`${name}, as a viewer.`], footer: `About ${name}` });
-    expect(text).toBe('Trial" Your account is locked: https://example.org , as a viewer.\n\n-- \nAbout Trial" Your account is locked: https://example.org\n');
+    expect(text).toBe(
+      'Trial" Your account is locked: https://example.org , as a viewer.\n\n-- \nAbout Trial" Your account is locked: https://example.org\n',
+    );
   });
 
   test('say the same in text and HTML, and escape what they are given', () => {
