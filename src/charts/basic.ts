@@ -1,4 +1,4 @@
-import { flatten, findLook, pickDots, printText, type Chart, type ChartSeries, type Point } from './chart.ts';
+import { flatten, findLook, MOST_LINE_POINTS, pickDots, printText, type Chart, type ChartSeries, type Point } from './chart.ts';
 import { pickInk } from './look.ts';
 import { makeColor, makeField, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
@@ -48,8 +48,7 @@ const traces =
         if (series.length === 0) return [];
         const shown = isDual && axis === 'secondary' ? 'y2' : 'y';
         const part: Chart = { ...chart, series, axes: { ...chart.axes, y: chart.axes[shown] } };
-        // lines are thinned already, in such a way that their peaks stay
-        const values = kind === 'line' || kind === 'area' ? flatten(part) : pickDots(part);
+        const values = pickDots(part, kind === 'line' || kind === 'area' ? { most: MOST_LINE_POINTS } : {});
         const plain = makeField(part, 'y', findLook(chart, shown));
         // the height of a bar or an area says how much: it begins at zero
         const y = {
@@ -116,6 +115,17 @@ const dots: SpecMaker = (chart) => {
   };
 };
 
+/** How many slices a pie has at most. */
+const MOST_SLICES = 500;
+
+/** Keeps the largest slices, and one of all others. */
+function gatherSmall(slices: ReadonlyMap<string, number>): [string, number][] {
+  if (slices.size <= MOST_SLICES) return [...slices];
+  const largest = [...slices].sort(([, a], [, b]) => b - a);
+  const others = largest.slice(MOST_SLICES - 1).reduce((sum, [, value]) => sum + value, 0);
+  return [...largest.slice(0, MOST_SLICES - 1), ['(others)', others]];
+}
+
 /** Slices, each with its share of the whole where there is room for it. */
 const pie: SpecMaker = (chart) => {
   const { ground, text } = pickInk(chart.look ?? {});
@@ -124,7 +134,7 @@ const pie: SpecMaker = (chart) => {
     const name = printText(labels, '–');
     sums.set(name, (sums.get(name) ?? 0) + (Number(values) || 0));
   }
-  const rows = Array.from(sums, ([labels, values]) => ({ labels, values }));
+  const rows = gatherSmall(sums).map(([labels, values]) => ({ labels, values }));
   const total = rows.reduce((sum, { values }) => sum + values, 0);
   const shared = rows.map((row) => {
     const share = (100 * row.values) / total;

@@ -54,12 +54,14 @@ export const flatten = (chart: Chart): Point[] =>
     return Array.from({ length: countPoints(series) }, (_, index) => pointAt(series, s, index));
   });
 
-/** How many marks a picture has at most. */
+/** How many marks of one point each a picture has at most. */
 const MOST_DOTS = 5_000;
+/** How many points lines and areas have at most. Those of a line chart are thinned to fewer before, with their peaks. */
+export const MOST_LINE_POINTS = 40_000;
 
-/** Of how many points one is drawn, where each point is a mark. */
-export const findStep = ({ series }: Chart): number =>
-  Math.max(1, Math.ceil(series.reduce((sum, one) => sum + countPoints(one), 0) / MOST_DOTS));
+/** Of how many points one is drawn. */
+export const findStep = ({ series }: Chart, most = MOST_DOTS): number =>
+  Math.max(1, Math.ceil(series.reduce((sum, one) => sum + countPoints(one), 0) / most));
 
 /** The places of the least and the greatest value of a channel. */
 function findEnds(values: readonly unknown[] = []): number[] {
@@ -74,18 +76,18 @@ function findEnds(values: readonly unknown[] = []): number[] {
 }
 
 /**
- * Picks the points that are drawn as marks of their own: one of `findStep`, and in any case the least and the greatest of each series, and those whose y
+ * Picks the points that are drawn, at most about `most`: one of `findStep`, and in any case the least and the greatest of each series, and those whose y
  * `stays`. Whatever is computed of points takes `flatten` instead.
  */
-export function pickDots(chart: Chart, stays: (y: unknown) => boolean = () => false): Point[] {
-  const step = findStep(chart);
+export function pickDots(chart: Chart, { most, stays }: { most?: number; stays?: (y: unknown) => boolean } = {}): Point[] {
+  const step = findStep(chart, most);
   return chart.series.flatMap((series) => {
     const s = nameLegend(chart, series);
     const { x, y } = series.points;
     const ends = new Set([...findEnds(x), ...findEnds(y)]);
     const points: Point[] = [];
     for (let index = 0; index < countPoints(series); index += 1)
-      if (index % step === 0 || ends.has(index) || stays(y?.[index])) points.push(pointAt(series, s, index));
+      if (index % step === 0 || ends.has(index) || stays?.(y?.[index]) === true) points.push(pointAt(series, s, index));
     return points;
   });
 }

@@ -5,7 +5,7 @@ import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import { drawAlluvial } from './alluvial.ts';
 import { basic } from './basic.ts';
-import { countPoints, findStep, type Chart } from './chart.ts';
+import { countPoints, findStep, MOST_LINE_POINTS, type Chart } from './chart.ts';
 import { makeTheme } from './look.ts';
 import { scientific } from './scientific.ts';
 import type { Spec, SpecMaker } from './spec.ts';
@@ -65,13 +65,18 @@ function clip(spec: Spec): Spec {
 /** Types whose points are marks of their own, so that many of them are not all drawn. */
 const DOTTED: ReadonlySet<string> = new Set(['scatter', 'bar', 'dot-plot', 'bubble', 'lollipop', 'polar', 'ternary', 'spc-control-chart']);
 
+const LINED: ReadonlySet<string> = new Set(['line', 'area']);
+
 /** Says what a picture leaves out. */
 function listOmissions(chart: Chart): string[] {
   const facets = [...new Set(chart.series.map(({ facet }) => facet))];
-  const step = Math.max(...facets.map((facet) => findStep({ ...chart, series: chart.series.filter((series) => series.facet === facet) })));
+  const most = LINED.has(chart.type) ? MOST_LINE_POINTS : undefined;
+  const step = Math.max(...facets.map((facet) => findStep({ ...chart, series: chart.series.filter((one) => one.facet === facet) }, most)));
   return [
     ...(chart.firstRows === undefined ? [] : [`Of the first ${chart.firstRows.toLocaleString('en')} rows; the table has more.`]),
-    ...(DOTTED.has(chart.type) && step > 1 ? [`One point of ${step} is drawn, and the least and greatest.`] : []),
+    ...((DOTTED.has(chart.type) || LINED.has(chart.type)) && step > 1
+      ? [`One point of ${step} is drawn, and the least and greatest.`]
+      : []),
   ];
 }
 

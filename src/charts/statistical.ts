@@ -189,8 +189,10 @@ const violins: SpecMaker = (chart) => {
 };
 
 /** The density of each series over the whole range that is drawn. */
-const densitiesOf = (chart: Chart) =>
-  listSamples(chart, { byGroup: false }).flatMap(({ s, sorted }) => curve(sorted, findRangeOfY(chart)).map((point) => ({ s, ...point })));
+function densitiesOf(chart: Chart) {
+  const range = findRangeOfY(chart);
+  return listSamples(chart, { byGroup: false }).flatMap(({ s, sorted }) => curve(sorted, range).map((point) => ({ s, ...point })));
+}
 
 const densities: SpecMaker = (chart) => ({
   data: { values: densitiesOf(chart) },
@@ -309,7 +311,7 @@ const control: SpecMaker = (chart) => {
     { v: mean - 3 * deviation, n: '−3σ' },
   ];
   const isOut = (y: unknown) => Math.abs(readNumber(y) - mean) > 3 * deviation;
-  const out = pickDots(chart, isOut).map((point) => ({ ...point, out: isOut(point['y']) }));
+  const out = pickDots(chart, { stays: isOut }).map((point) => ({ ...point, out: isOut(point['y']) }));
   return {
     layer: [
       {

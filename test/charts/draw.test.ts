@@ -305,6 +305,18 @@ describe('what is said of many values is said of all of them', () => {
     for (const [at, d] of many.entries()) expect(Math.abs(d - few[at]!)).toBeLessThan(0.01 * Math.max(...few));
   });
 
+  test('a pie of many slices gathers the small ones, and long lines keep their ends', () => {
+    const labels = Array.from({ length: 3_000 }, (_, n) => `slice ${n}`);
+    const slices = drawn('pie', { labels, values: labels.map((_, n) => n) }, SAMPLE.pie.axes);
+    expect(slices).toHaveLength(500);
+    expect(slices.reduce((sum, { values }) => sum + Number(values), 0)).toBe((2_999 * 3_000) / 2);
+    const names = Array.from({ length: 100_000 }, (_, n) => `row ${n}`);
+    const line = makeSpec({ type: 'line', title: '', axes: grouped, series: one({ x: names, y: names.map((_, n) => (n === 7 ? 9 : 1)) }) });
+    expect(rowsOf(line).length).toBeLessThan(40_010);
+    expect(rowsOf(line).map((row) => row['y'])).toContain(9);
+    expect(JSON.stringify(line['title'])).toContain('One point of 3');
+  });
+
   test('a lonely point is drawn, and the picture says that others are not', async () => {
     const scatter: Chart = {
       type: 'scatter',

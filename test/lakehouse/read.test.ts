@@ -24,6 +24,16 @@ beforeAll(async () => {
 });
 afterAll(() => lake.close());
 
+/** What the manifest says of files that hold so many rows each, in order of their ids and all of one time. */
+function extentsOf(files: readonly string[], rowCount: number) {
+  const key = '2024-01-01T00:00:00.000000Z';
+  const idAt = (row: number) => String(row).padStart(32, '0');
+  return files.map((path, at) => ({
+    ...{ path, rowCount, nullKeys: 0, minKey: key, maxKey: key },
+    ...{ minId: idAt(at * rowCount), maxId: idAt((at + 1) * rowCount - 1) },
+  }));
+}
+
 test('cells are typed JSON, printed by the engine', async () => {
   const { data, ...rest } = await page(lake.warehouse, source([file]), {});
   expect(rest).toEqual({ name: 't', catalog_name: 'c', schema_name: 's', page: 1, pageSize: 100, totalPages: 1, totalRows: 9 });
@@ -112,16 +122,7 @@ test('a download of files in order keeps that order beside looked-up names, sort
   // rows of nobody and of people who are not known lie among the others
   const people = await lake.write(`
     select 'u' || i as user_id, '${EXPERIMENT}' as experiment_id, 'Name ' || i as name, null::varchar as avatar, 'p' || i as pseudonym from range(50000) t(i)`);
-  const key = '2024-01-01T00:00:00.000000Z';
-  const extents = files.map((path, at) => ({
-    path,
-    rowCount: ROWS,
-    minKey: key,
-    maxKey: key,
-    minId: String(at * ROWS).padStart(32, '0'),
-    maxId: String((at + 1) * ROWS - 1).padStart(32, '0'),
-    nullKeys: 0,
-  }));
+  const extents = extentsOf(files, ROWS);
   const known = source([...files].reverse(), { identity: { files: [people] } });
   for (const format of ['csv', 'ndjson'] as const) {
     const columns = ['int', 'contributor.name', 'annotations'];
@@ -185,16 +186,7 @@ test.each([
     select 'u' || i as user_id, '${EXPERIMENT}' as experiment_id, 'Name ' || i as name, null::varchar as avatar, 'p' || i as pseudonym
     from range(${PEOPLE}) t(i) where i % ${partCount} = ${at}`),
     );
-  const key = '2024-01-01T00:00:00.000000Z';
-  const extents = files.map((path, at) => ({
-    path,
-    rowCount: ROWS,
-    minKey: key,
-    maxKey: key,
-    minId: String(at * ROWS).padStart(32, '0'),
-    maxId: String((at + 1) * ROWS - 1).padStart(32, '0'),
-    nullKeys: 0,
-  }));
+  const extents = extentsOf(files, ROWS);
   const known = { ...source([...files].reverse(), { identity: { files: people } }), extents };
   const columns = ['int', 'contributor.name'];
   expect(compile(planRead(known, { columns }, null).rows, lake.warehouse.dialect).sql).not.toContain('order by');

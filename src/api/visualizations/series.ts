@@ -1,5 +1,5 @@
 /** Turns the rows of a chart's read into series that are ready to plot. Pure. */
-import { printText, type AxisKind, type Chart, type ChartSeries } from '../../charts/chart.ts';
+import { MOST_LINE_POINTS, printText, type AxisKind, type Chart, type ChartSeries } from '../../charts/chart.ts';
 import type { Look } from '../../charts/look.ts';
 import { pickLargestTriangles } from '../../charts/downsample.ts';
 import type { ChannelPlan, ChartPlan } from './chart.ts';
@@ -23,7 +23,6 @@ const asNumber = (value: unknown, index: number): number =>
 
 /** Longer traces are thinned to this many points, which a screen can show, or to fewer where there are many traces. */
 const MOST_POINTS = 2_000;
-const MOST_OF_ALL = 40_000;
 
 function thinned(points: Record<string, unknown[]>, most: number): { points: Record<string, unknown[]>; downsampled: Downsampling | null } {
   const y = points['y'] ?? [];
@@ -79,7 +78,7 @@ export function makeSeries(
   if (found.size === 0) found.set('', { rows: [] });
   const axes: Record<string, PlottedAxis> = splits ? { color: axisOf(splits) } : {};
   const isDual = new Set(plan.series.map(({ source }) => source.axis ?? 'primary')).size > 1;
-  const most = Math.max(100, Math.min(MOST_POINTS, Math.floor(MOST_OF_ALL / Math.min(found.size * plan.series.length, MOST_SERIES))));
+  const most = Math.max(100, Math.min(MOST_POINTS, Math.floor(MOST_LINE_POINTS / Math.min(found.size * plan.series.length, MOST_SERIES))));
   const series = [...found.values()].flatMap((group) =>
     plan.series.map(({ name, channels, source }): PlottedSeries => {
       const points: Record<string, unknown[]> = {};
