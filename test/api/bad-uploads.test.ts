@@ -77,7 +77,7 @@ const refused = async (what: () => Promise<{ status: number; body: unknown }>, s
   const { status: answered, body } = await what();
   expect(body).toMatchObject({ status, detail: expect.stringMatching(says) });
   expect(answered).toBe(status);
-  await expect.poll(kept, { timeout: 5_000 }).toEqual(before);
+  await expect.poll(kept).toEqual(before);
 };
 
 async function parquet(select: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -212,7 +212,7 @@ test('an upload that stops in the middle leaves no bytes and no rows', async () 
     });
   await exchange(body, body.length + end.length, true);
   const left = async () => ({ kept: kept(), pending: JSON.stringify((await owner('GET', uploads)).body).includes('"pending"') });
-  await expect.poll(left, { timeout: 10_000 }).toEqual({ kept: before, pending: false });
+  await expect.poll(left).toEqual({ kept: before, pending: false });
   // so does a body that ends inside a file and says that it is whole
   expect(await exchange(body, body.length, false)).toMatch(/ 400 [^]*UPLOAD_REFUSED/);
   expect(await left()).toEqual({ kept: before, pending: false });

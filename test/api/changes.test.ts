@@ -391,6 +391,6 @@ describe('an id to go on from', () => {
     await ctx.jobs.enqueue('changes.forget', {});
     const left = () =>
       site.db.rows<{ version: string }>(sql('test')`select data ->> 'version' as version from changes where experiment_id = ${id}`);
-    await expect.poll(left, { timeout: 10_000 }).toEqual([{ version: '2' }]);
+    await expect.poll(left).toEqual([{ version: '2' }]);
   });
 });

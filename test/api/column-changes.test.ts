@@ -203,7 +203,7 @@ test.concurrent.for(KINDS)('$from $sent → $to: every value fits or stands besi
   form.append('files', new Blob([`n,x\n${sent.map((value, at) => `${at},"${value}"`).join('\n')}\n`]), 'rows.csv');
   const made = await owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form });
   const tableId = String(made.body.uploadTableId);
-  await expect.poll(async () => (await typesOf(id, tableId))['x'], { timeout: 20_000 }).toBeDefined();
+  await expect.poll(async () => (await typesOf(id, tableId))['x']).toBeDefined();
   const before = (await valuesOf(id, tableId, ['x'])).flat();
   const done = await change(id, tableId, 'x', { type: to, ...more });
   expect(done).toMatchObject({ status: 'completed', report: { oddValues: odd } });
@@ -320,7 +320,7 @@ test.concurrent('values of JSON files, and columns of any name', async ({ expect
   form.append('files', new Blob([lines.join('\n')]), 'rows.ndjson');
   const made = await owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form });
   const tableId = String(made.body.uploadTableId);
-  await expect.poll(async () => (await typesOf(id, tableId))['v'], { timeout: 20_000 }).toBeDefined();
+  await expect.poll(async () => (await typesOf(id, tableId))['v']).toBeDefined();
   const [type] = [(await typesOf(id, tableId))['v']];
   const before = await valuesOf(id, tableId, ['v']);
   expect(await change(id, tableId, 'v', { type: 'string' })).toMatchObject({ status: 'completed', report: { oddValues: 0 } });
@@ -371,7 +371,7 @@ test.concurrent('a change of a table that is removed ends with it', async ({ exp
     site.db.rows(sql('t')`
       select from pgboss.job
       where name = 'tables.change-column' and state in ('created', 'retry', 'active') and data ->> 'changeId' = ${String(asked.body.id)}`);
-  await expect.poll(async () => (await waiting()).length, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await waiting()).length).toBe(0);
 });
 
 test.concurrent(

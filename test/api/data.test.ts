@@ -525,6 +525,6 @@ describe('reads', () => {
     const status = async () => (await site.as(site.cast.owner)('GET', `/api/v1/erasures/${id}`)).body.status as string;
     expect(await status()).toBe('running');
     await wakeErasuresJob(await site.context()).run({}, new AbortController().signal);
-    await expect.poll(status, { timeout: 10_000 }).toBe('completed');
+    await expect.poll(status).toBe('completed');
   });
 });

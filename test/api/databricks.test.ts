@@ -144,7 +144,7 @@ test('an export of a version is written from Databricks', async () => {
   const sent = lake.server.statements.length;
   const { body } = await call('POST', `${path}/exports`, { body: { tableName: tableId, format: 'csv' } });
   const state = async () => (await call('GET', `${path}/exports/${String(body.exportId)}/status`)).body;
-  await expect.poll(async () => (await state()).status, { timeout: 20_000 }).toBe('completed');
+  await expect.poll(async () => (await state()).status).toBe('completed');
   expect((await state()).rowCount).toBe(4);
   expect(statementsSince(sent).join()).toContain('version as of 2');
 });

@@ -36,7 +36,7 @@ test.concurrent('a measurement says what the registry says of the device that se
   await send(id, made.thingName, 1);
   await send(id, 'never-registered', 2);
   const known = { id: made.id, serial_number: 'AMB-1', owner: site.cast.owner.id, status: 'pending', device_type: 'ambyte' };
-  await expect.poll(() => devices(id), { timeout: 10_000 }).toEqual([known, null]);
+  await expect.poll(() => devices(id)).toEqual([known, null]);
   expect((await read(id, { tableName: 'device', columns: 'client_id,device', orderBy: 'client_id' })).map(({ device }) => device)).toEqual(
     expect.arrayContaining([known, null]),
   );
@@ -51,16 +51,16 @@ test.concurrent('a measurement says what the registry says of the device that se
   const tag = (await owner('GET', path, { query })).headers.get('etag')!;
   expect((await owner('GET', path, { query, headers: { 'if-none-match': tag } })).status).toBe(304);
   expect((await owner('POST', `/api/v1/devices/${made.id}/credentials`)).status).toBe(201);
-  await expect.poll(() => devices(id), { timeout: 10_000 }).toEqual([{ ...known, status: 'active' }, null]);
+  await expect.poll(() => devices(id)).toEqual([{ ...known, status: 'active' }, null]);
   expect((await owner('GET', path, { query, headers: { 'if-none-match': tag } })).status).toBe(200);
 
   expect((await owner('DELETE', `/api/v1/devices/${made.id}/credentials`)).status).toBe(200);
-  await expect.poll(() => devices(id), { timeout: 10_000 }).toEqual([{ ...known, status: 'revoked' }, null]);
+  await expect.poll(() => devices(id)).toEqual([{ ...known, status: 'revoked' }, null]);
   expect((await owner('DELETE', `/api/v1/devices/${made.id}`)).status).toBe(200);
-  await expect.poll(() => devices(id), { timeout: 10_000 }).toEqual([null, null]);
+  await expect.poll(() => devices(id)).toEqual([null, null]);
   // registered again, it is known again
   const again = await register('AMB-1');
-  await expect.poll(() => devices(id), { timeout: 10_000 }).toEqual([{ ...known, id: again.id }, null]);
+  await expect.poll(() => devices(id)).toEqual([{ ...known, id: again.id }, null]);
 });
 
 test.concurrent('whoever may read the rows sees their device, of an experiment of their own and of no other', async ({ expect }) => {
@@ -68,8 +68,8 @@ test.concurrent('whoever may read the rows sees their device, of an experiment o
   const [mine, theirs] = [await register('AMB-2'), await register('AMB-3')];
   await send(one, mine.thingName, 1);
   await send(other, theirs.thingName, 1);
-  await expect.poll(async () => (await devices(one))[0]?.serial_number, { timeout: 10_000 }).toBe('AMB-2');
-  await expect.poll(async () => (await devices(other))[0]?.serial_number, { timeout: 10_000 }).toBe('AMB-3');
+  await expect.poll(async () => (await devices(one))[0]?.serial_number).toBe('AMB-2');
+  await expect.poll(async () => (await devices(other))[0]?.serial_number).toBe('AMB-3');
   await grant(site.db, { id: one, type: 'experiment' }, { user: site.cast.viewer.id }, 'viewer');
   const viewer = site.as(site.cast.viewer);
   expect((await viewer('GET', `/api/v1/devices/${mine.id}`)).status).toBe(403);
@@ -81,7 +81,7 @@ test.concurrent('an anonymised experiment names the owner of a device by pseudon
   const id = await experiment({ anonymizeContributors: true });
   const made = await register('AMB-4');
   await send(id, made.thingName, 1);
-  await expect.poll(async () => (await devices(id))[0]?.serial_number, { timeout: 10_000 }).toBe('AMB-4');
+  await expect.poll(async () => (await devices(id))[0]?.serial_number).toBe('AMB-4');
   expect((await devices(id))[0].owner).toMatch(/^Contributor-[0-9A-F]{16}$/);
   expect(JSON.stringify(await read(id))).not.toContain(site.cast.owner.id);
 });
@@ -91,7 +91,7 @@ test('two at work on many changes at once leave the lake as the registry is', as
   const made = await Promise.all(Array.from({ length: 8 }, (_, n) => register(`AMB-1${n}`)));
   await Promise.all(made.map(({ thingName }, n) => send(id, thingName, n)));
   await Promise.all(made.map((device) => owner('POST', `/api/v1/devices/${device.id}/credentials`)));
-  await expect.poll(async () => (await devices(id)).map((device) => device?.status), { timeout: 15_000 }).toEqual(made.map(() => 'active'));
+  await expect.poll(async () => (await devices(id)).map((device) => device?.status)).toEqual(made.map(() => 'active'));
   const left = () => site.db.one(sql('test')`select count(*)::int as left from registry_changes`);
-  await expect.poll(left, { timeout: 5_000 }).toEqual({ left: 0 });
+  await expect.poll(left).toEqual({ left: 0 });
 });

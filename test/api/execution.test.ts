@@ -195,6 +195,6 @@ describe('POST /api/v1/macros/execute-batch', () => {
 
 test('readiness details name the level per language', async () => {
   await expect
-    .poll(async () => (await detailsOf(site)).macros, { timeout: 30_000 })
+    .poll(async () => (await detailsOf(site)).macros)
     .toMatchObject({ python: { level: 'embedded' }, javascript: { level: 'embedded' } });
 });

@@ -40,7 +40,7 @@ test('whole numbers beyond 2^53 inside documents are text in JSON: pages, whole 
   for (const format of ['json', 'ndjson']) {
     const made = await owner('POST', `${path}/exports`, { body: { tableName: 'docs', format, columns: ['plot', 'data'] } });
     const file = `${path}/exports/${String(made.body.exportId)}`;
-    await expect.poll(async () => (await owner('GET', `${file}/status`)).body.status as string, { timeout: 20_000 }).toBe('completed');
+    await expect.poll(async () => (await owner('GET', `${file}/status`)).body.status as string).toBe('completed');
     expect(times((await owner('GET', file)).text, `"data":${ANSWERED}`), format).toBe(MANY);
   }
 });

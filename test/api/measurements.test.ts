@@ -82,7 +82,7 @@ describe('from broker to table', () => {
     await publish(client, prefix, message());
     await publish(client, prefix, message());
     await publish(client, prefix, gzipSync(JSON.stringify([message({ sample: [{ a: 1 }, { a: 2 }] }), { sample: {} }])));
-    await expect.poll(async () => (await rows(id))?.length, { timeout: 5_000 }).toBe(3);
+    await expect.poll(async () => (await rows(id))?.length).toBe(3);
     const found = await rows(id);
     expect(found[0]).toMatchObject({
       device_id: 'D1',
@@ -183,7 +183,7 @@ describe('from broker to table', () => {
     await owner()('DELETE', `/api/v1/devices/${deviceId}/credentials`);
     await ended;
     await expect(connect(config, thing, bundle)).rejects.toThrow();
-    await expect.poll(async () => (await rows(id)).length, { timeout: 5_000 }).toBe(4);
+    await expect.poll(async () => (await rows(id)).length).toBe(4);
     await expect.poll(async () => (await owner()('GET', `/api/v1/devices/${deviceId}`)).body.connectivity.connected).toBe(false);
   });
 });
@@ -203,10 +203,10 @@ describe.concurrent('from broker to table, several at once', () => {
           sql('test')`select status, reasons from messages where experiment_id = ${id}`,
         )
       )[0];
-    await expect.poll(state, { timeout: 5_000 }).toEqual({ status: 'quarantined', reasons: { archived: 1 } });
+    await expect.poll(state).toEqual({ status: 'quarantined', reasons: { archived: 1 } });
     expect(await rows(id)).toHaveLength(0);
     await owner()('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'active' } });
-    await expect.poll(async () => (await rows(id)).length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => (await rows(id)).length).toBe(1);
   });
 
   test('what is stored is counted, and counted once, whichever way it came; words that no index takes are cut', async ({ expect }) => {
@@ -225,7 +225,7 @@ describe.concurrent('from broker to table, several at once', () => {
     expect((await fetch(uploadUrl, { method: 'PUT', body: JSON.stringify([message({ id: 'a' }), message({ id: 'd' })]) })).status).toBe(
       200,
     );
-    await expect.poll(async () => (await rows(id))?.length, { timeout: 5_000 }).toBe(5);
+    await expect.poll(async () => (await rows(id))?.length).toBe(5);
     const counts = () =>
       site.db.rows<{ client: string; count: number }>(
         sql(
@@ -246,7 +246,7 @@ describe.concurrent('from broker to table, several at once', () => {
     const { id, thing, bundle, config } = await device('ENDS', []);
     const path = `/api/v1/devices/${id}`;
     const logged = (end: string) =>
-      expect.poll(() => site.server.output(), { timeout: 5_000 }).toContain(`"reason":"certificate-${end}","clientId":"${thing}"`);
+      expect.poll(() => site.server.output()).toContain(`"reason":"certificate-${end}","clientId":"${thing}"`);
     const newer = async (method: string): Promise<Bundle> => {
       const { status, body } = await owner()('POST', `${path}/credentials${method}`);
       expect(status).toBe(201);
@@ -254,7 +254,7 @@ describe.concurrent('from broker to table, several at once', () => {
     };
     (await connect(config, thing, bundle)).end();
     const second = await newer('/rotate');
-    await expect.poll(() => connect(config, thing, bundle).catch(() => null), { timeout: 5_000 }).toBe(null);
+    await expect.poll(() => connect(config, thing, bundle).catch(() => null)).toBe(null);
     await logged('rotated');
     (await connect(config, thing, second)).end();
     expect((await owner()('DELETE', `${path}/credentials`)).status).toBe(200);
@@ -287,7 +287,7 @@ describe.concurrent('from broker to table, several at once', () => {
     const closed = await experiment();
     await client.publishAsync(`${credentials.topicPrefix}${id}/multispeq/2.0/phone`, JSON.stringify(message()), { qos: 1 });
     await client.publishAsync(`${credentials.topicPrefix}${closed}/multispeq/2.0/phone`, JSON.stringify(message()), { qos: 1 });
-    await expect.poll(async () => (await rows(id))?.[0]?.contributor?.name, { timeout: 5_000 }).toBe('Viewer Tester');
+    await expect.poll(async () => (await rows(id))?.[0]?.contributor?.name).toBe('Viewer Tester');
     expect(await rows(closed)).toHaveLength(0);
   });
 });

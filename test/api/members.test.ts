@@ -142,7 +142,7 @@ describe('members of documents', () => {
     const made = await owner('POST', `${path}/exports`, { body: { tableName: 'docs', format: 'json', ...query } });
     expect(made.status, made.text).toBe(201);
     const file = `${path}/exports/${String(made.body.exportId)}`;
-    await expect.poll(async () => (await owner('GET', `${file}/status`)).body.status as string, { timeout: 20_000 }).toBe('completed');
+    await expect.poll(async () => (await owner('GET', `${file}/status`)).body.status as string).toBe('completed');
     expect((await owner('GET', file)).body[0]).toEqual({ plot: 1, 'data.phi2::double': 0.71, 'data.name': 'ash' });
   });
 

@@ -59,7 +59,7 @@ async function exported(id: string): Promise<string> {
   const exports = `/api/v1/experiments/${id}/data/exports`;
   const made = await owner('POST', exports, { body: { tableName: 'plots', format: 'csv' } });
   const path = `${exports}/${(made.body as { exportId: string }).exportId}`;
-  await expect.poll(async () => (await owner('GET', `${path}/status`)).body.status, { timeout: 10_000 }).toBe('completed');
+  await expect.poll(async () => (await owner('GET', `${path}/status`)).body.status).toBe('completed');
   return path;
 }
 
@@ -111,7 +111,7 @@ test('a closed account reads as Deleted User, and its name leaves the lake with 
   expect((await site.as(vera)('DELETE', `/api/v1/users/${vera.id}`)).status).toBe(200);
   const gone = { contributor: { id: vera.id, name: 'Deleted User', avatar: null }, by: 'Deleted User' };
   expect(await settled(() => shown(read), gone)).toEqual(gone);
-  await expect.poll(async () => (await owner('GET', named)).status, { timeout: 10_000 }).toBe(410);
+  await expect.poll(async () => (await owner('GET', named)).status).toBe(410);
   expect((await owner('GET', hers)).text).toContain('Stayingname');
   // reads that began before may still be at the old files: they are left alone for a while
   expect(await filesHolding('Verasecret')).not.toEqual([]);
@@ -177,7 +177,7 @@ test('a change that is committed while another is being ended is due at once', a
   const pia = await makePerson(db, 'pia');
   await contributedBy(pia, 'Ended');
   const changes = () => db.rows(sql('t')`select 1 as one from identity_changes where user_id = ${pia.id}`);
-  await expect.poll(changes, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(changes).toEqual([]);
   // as a worker has it in hand: nobody else takes it up until it is let go
   const taken = await db.one<{ changedAt: string }>(sql('t')`insert into identity_changes (user_id, leased_until)
     values (${pia.id}, now() + interval '1 hour') returning changed_at::text as "changedAt"`);
@@ -188,9 +188,9 @@ test('a change that is committed while another is being ended is due at once', a
   const ending = await db.transaction(async (tx) => {
     await tx.run(sql('t')`update identity_changes set changed_at = clock_timestamp() where user_id = ${pia.id}`);
     const ended = endIdentityChange(db, change).then(() => releaseIdentityChange(db, change));
-    await expect.poll(waits, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(waits).toHaveLength(1);
     return { ended };
   });
   await ending.ended;
-  await expect.poll(changes, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(changes).toEqual([]);
 });

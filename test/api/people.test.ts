@@ -252,10 +252,10 @@ describe('closing an account', () => {
     // somebody is quick to take the serial over, and gets nothing of what was
     const anew = await register(ida, 'GUS-2');
     const fresh = await issue(ida, anew.id);
-    await expect.poll(() => certificates(one.thingName), { timeout: 10_000 }).toEqual([]);
-    await expect.poll(() => certificates(two.thingName), { timeout: 10_000 }).toEqual([[fresh, 'active']]);
+    await expect.poll(() => certificates(one.thingName)).toEqual([]);
+    await expect.poll(() => certificates(two.thingName)).toEqual([[fresh, 'active']]);
     const waiting = () => context.db.rows(sql('t')`select 1 as one from pgboss.job where name = 'devices.disown' and state <> 'completed'`);
-    await expect.poll(waiting, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(waiting).toEqual([]);
     const things = await context.db.rows(sql('t')`select thing_name from registry_things where thing_name = ${one.thingName}`);
     expect(things).toEqual([]);
     expect(await certificates(two.thingName)).toEqual([[fresh, 'active']]);

@@ -22,7 +22,7 @@ async function send(name: string, csv: string, fields: Record<string, string> = 
   const made = await owner('POST', `${path}/uploads`, { body: form });
   if (made.status !== 201) return { status: made.status, body: made.body, columns: [] };
   const read = async () => (await owner('GET', `${path}/uploads/${String(made.body.uploadId)}`)).body;
-  await expect.poll(async () => (await read()).status, { timeout: 20_000 }).not.toMatch(/pending|running/);
+  await expect.poll(async () => (await read()).status).not.toMatch(/pending|running/);
   const body = await read();
   return { status: 201, body, columns: body.files[0].columns as Record<string, unknown>[] };
 }

@@ -64,7 +64,7 @@ test.concurrent(
     const [doomed, other] = [await uploadTable(owner, id, 'leaves', 'n\n1\n2\n'), await uploadTable(owner, id, 'roots', 'n\n7\n')];
     await appendTo(owner, id, doomed, 'n\n3\n');
     const [folder, kept] = [folderOf(site.lakeFolder, id, doomed), folderOf(site.lakeFolder, id, other)];
-    await expect.poll(() => [logIn(folder).length, logIn(kept).length], { timeout: 20_000 }).toEqual([3, 2]);
+    await expect.poll(() => [logIn(folder).length, logIn(kept).length]).toEqual([3, 2]);
     const version = await site.db.one<{ version: number }>(sql('t')`select version from lake_tables where id = ${doomed}`);
     const sent = await site.db.rows<{ key: string }>(
       sql('t')`select f.object_key as key from uploads u join upload_files f on f.upload_id = u.id where u.table_id = ${doomed}`,
@@ -90,13 +90,13 @@ test.concurrent(
     expect(told).toEqual([{ who: site.cast.owner.id, details: { tableId: doomed, name: 'leaves', rows: 3, version: version!.version } }]);
 
     // who found the table before may read on
-    await expect.poll(() => logIn(folder), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => logIn(folder)).toEqual([]);
     expect(parquetIn(folder).length).toBeGreaterThanOrEqual(2);
     await hasten(site.db, doomed);
-    await expect.poll(() => existsSync(folder) && readdirSync(folder), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => existsSync(folder) && readdirSync(folder)).toBe(false);
     const keysLeft = async () =>
       (await site.db.rows(sql('t')`select from upload_files where object_key = any (${sent.map(({ key }) => key)}::text[])`)).length;
-    await expect.poll(keysLeft, { timeout: 20_000 }).toBe(0);
+    await expect.poll(keysLeft).toBe(0);
     for (const { key } of sent) expect(existsSync(join(site.dataDir, 'objects', key))).toBe(false);
 
     // another table is what it was, and the name makes another table
@@ -171,7 +171,7 @@ test.concurrent('an upload that arrives while its table is removed ends as table
   });
   const receiving = async () =>
     (await site.db.rows(sql('t')`select from uploads where table_id = ${tableId} and status = 'pending' and received_at is null`)).length;
-  await expect.poll(receiving, { timeout: 20_000 }).toBe(1);
+  await expect.poll(receiving).toBe(1);
   expect((await owner('DELETE', tableAt(id, tableId))).status).toBe(200);
   goOn();
   const answer = (await (await sending).json()) as { uploadId: string };
@@ -218,13 +218,13 @@ test.concurrent('a removal that a kill cut short is ended by the next process', 
     const id = await experiment({}, call);
     const [doomed, other] = [await uploadTable(call, id, 'leaves', 'n\n1\n'), await uploadTable(call, id, 'roots', 'n\n2\n')];
     const lake = join(shared.folder, 'lake');
-    await expect.poll(() => logIn(folderOf(lake, id, doomed)).length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => logIn(folderOf(lake, id, doomed)).length).toBe(2);
     expect((await call('DELETE', tableAt(id, doomed))).status).toBe(200);
     await first.kill('SIGKILL');
     const second = await spawnServer(shared.environment);
-    await expect.poll(() => logIn(folderOf(lake, id, doomed)), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => logIn(folderOf(lake, id, doomed))).toEqual([]);
     await hasten(shared.database.db, doomed);
-    await expect.poll(() => existsSync(folderOf(lake, id, doomed)), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => existsSync(folderOf(lake, id, doomed))).toBe(false);
     expect((await rowsOf(id, other, callsTo(second.baseUrl)(person))).body[0].data.rows).toMatchObject([{ n: 2 }]);
     await second.kill('SIGTERM');
   } finally {
@@ -244,19 +244,19 @@ test('an upload whose rows are written already when its table is removed ends as
   // whoever publishes the first rows would stand in the line too
   const unpublished = () =>
     site.db.rows(sql('t')`select from lake_tables where id = ${tableId} and published_version is distinct from version`);
-  await expect.poll(async () => (await unpublished()).length, { timeout: 20_000 }).toBe(0);
+  await expect.poll(async () => (await unpublished()).length).toBe(0);
   // the removal is first in the line for the table, and the commit of the rows behind it
   const { removal, uploadId } = await site.db.transaction(async (tx) => {
     await tx.run(sql('t')`select from lake_tables where id = ${tableId} for no key update`);
     const removing = owner('DELETE', tableAt(id, tableId));
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    await expect.poll(waiting).toBe(1);
     const form = new FormData();
     for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'existing', uploadTableId: tableId }))
       form.append(name, value);
     form.append('files', new Blob(['n\n2\n']), 'second.csv');
     const made = await owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form });
     expect(made.status).toBe(201);
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(2);
+    await expect.poll(waiting).toBe(2);
     return { removal: removing, uploadId: String(made.body.uploadId) };
   });
   expect((await removal).status).toBe(200);
@@ -265,5 +265,5 @@ test('an upload whose rows are written already when its table is removed ends as
     files: [{ status: 'failed', reason: 'table_deleted', message: GONE, stored: 0 }],
   });
   await hasten(site.db, tableId);
-  await expect.poll(() => existsSync(folderOf(site.lakeFolder, id, tableId)), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => existsSync(folderOf(site.lakeFolder, id, tableId))).toBe(false);
 });

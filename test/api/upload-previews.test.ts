@@ -103,7 +103,7 @@ test('a preview says of every column what its upload then reports', async () => 
 
   const sent = await send('/uploads', NEW, [['files', 'scans.csv', CSV]]);
   const read = async () => (await site.as(site.cast.owner)('GET', `${path}/uploads/${sent.body.uploadId}`)).body;
-  await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe('completed');
+  await expect.poll(async () => (await read()).status).toBe('completed');
   const columns = (file.columns as Record<string, unknown>[]).map(
     ({ fit: _, form: _form, missingMarks: _marks, examples: _first, ...line }) => line,
   );

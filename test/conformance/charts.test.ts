@@ -74,7 +74,7 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
   const data = `/api/v1/experiments/${experiment}/data?${new URLSearchParams({ tableName: table, aggregation }).toString()}`;
   const groups = (await send(page, 'GET', data)).body as [{ totalRows: number }];
   expect(groups[0].totalRows).toBeGreaterThan(3);
-  await expect.poll(() => marks(page, 'rect').count(), { timeout: 20_000 }).toBe(groups[0].totalRows);
+  await expect.poll(() => marks(page, 'rect').count()).toBe(groups[0].totalRows);
   // each with an interval and two caps
   expect(await page.locator('.drawing .mark-rect.role-mark > path').count()).toBe(3 * groups[0].totalRows);
   await page.locator('.drawing').getByText('SPAD', { exact: true }).waitFor();
@@ -103,7 +103,7 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
   await page.getByRole('link', { name: 'SPAD by genotype' }).waitFor();
   await looksRight(page, 'charts-desk');
   await page.getByRole('link', { name: 'SPAD by genotype' }).click();
-  await expect.poll(() => marks(page, 'rect').count(), { timeout: 20_000 }).toBe(groups[0].totalRows);
+  await expect.poll(() => marks(page, 'rect').count()).toBe(groups[0].totalRows);
 
   // what somebody else changed meanwhile is not overwritten, and what was typed stays
   const saved = new URL(page.url()).searchParams.get('saved')!.replaceAll('"', '');
@@ -123,7 +123,7 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
   await page.getByLabel('Type', { exact: true }).focus();
   await page.keyboard.type('box');
   await expect.poll(() => page.url()).toContain('type=box-plot');
-  await expect.poll(() => page.locator('.drawing svg').innerHTML(), { timeout: 20_000 }).not.toBe(wide);
+  await expect.poll(() => page.locator('.drawing svg').innerHTML()).not.toBe(wide);
   await page.evaluate('scrollTo(0, 0)');
   await looksRight(page, 'chart-phone');
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);

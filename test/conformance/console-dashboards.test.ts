@@ -74,7 +74,7 @@ test('puts charts, text and rows on one page, by pointer and by keyboard', { tim
   await page.getByLabel('Add rows of a table').selectOption({ label: 'leaf_measurements' });
   await page.getByLabel('Add a filter by').selectOption({ label: 'treatment, leaf_measurements' });
   await page.getByRole('button', { name: 'Add text' }).click();
-  await expect.poll(() => page.locator('.drawing svg').count(), { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => page.locator('.drawing svg').count()).toBe(2);
 
   // text, by keyboard
   await page.getByRole('button', { name: 'Edit the text' }).click();
@@ -136,10 +136,10 @@ test('puts charts, text and rows on one page, by pointer and by keyboard', { tim
 
 test('narrows what it shows, says so in the address, and shows others the same', { timeout: 180_000 }, async () => {
   const { page } = owner;
-  await expect.poll(() => bars(page).count(), { timeout: 30_000 }).toBeGreaterThan(3);
+  await expect.poll(() => bars(page).count()).toBeGreaterThan(3);
   const all = await bars(page).count();
   await page.getByLabel('Only where treatment is').selectOption('drought');
-  await expect.poll(() => bars(page).count(), { timeout: 30_000 }).toBeLessThan(all);
+  await expect.poll(() => bars(page).count()).toBeLessThan(all);
   const { body } = await site.owner('GET', `/api/v1/experiments/${experimentId}/data`, {
     query: { tableName: table, filters: JSON.stringify([{ column: 'treatment', operator: 'equals', value: 'drought' }]), pageSize: 10 },
   });
@@ -155,7 +155,7 @@ test('narrows what it shows, says so in the address, and shows others the same',
     const viewer = await site.visitAs('viewer', size);
     await viewer.page.goto(link);
     await viewer.page.getByText(`10 of ${total} rows`).waitFor();
-    await expect.poll(() => viewer.page.locator('.drawing svg').count(), { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => viewer.page.locator('.drawing svg').count()).toBe(2);
     await viewer.page.getByRole('heading', { name: 'What drought does' }).waitFor();
     for (const name of ['Edit', 'Delete Season at a glance'])
       expect(await viewer.page.getByRole('button', { name, exact: true }).count()).toBe(0);

@@ -66,7 +66,7 @@ test('a table is deleted after a question, by those who may', { timeout: 120_000
     uploadTableId: string;
   };
   const read = () => site.owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: uploadTableId } });
-  await expect.poll(async () => (await read()).body[0].data.totalRows as number, { timeout: 30_000 }).toBe(1);
+  await expect.poll(async () => (await read()).body[0].data.totalRows as number).toBe(1);
   const address = `${site.server.baseUrl}/experiments/${id}/tables/${uploadTableId}`;
 
   const member = await openVisitor(browser, 'desk', EXPECTED);

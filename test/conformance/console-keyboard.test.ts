@@ -67,7 +67,7 @@ test('from the first visit by a table, a filter and a row to something said and 
   await page.keyboard.type('drought');
   await press(page, 'Apply');
   await page.getByText('treatment is drought').waitFor();
-  await expect.poll(() => rowsOf(page), { timeout: 20_000 }).toBe(all / 2);
+  await expect.poll(() => rowsOf(page)).toBe(all / 2);
 
   // a row of the grid, which is one step for Tab
   await reach(page, 'Rows of leaf_measurements');

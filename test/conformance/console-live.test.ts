@@ -65,7 +65,7 @@ test('says how many rows are new, and shows them without losing the place', { ti
   expect(await counted(page)).toBe(FIRST);
   await looksRight(page, 'live-told-desk');
   await page.getByRole('button', { name: 'Show', exact: true }).click();
-  await expect.poll(() => counted(page), { timeout: 20_000 }).toBe(rows);
+  await expect.poll(() => counted(page)).toBe(rows);
   await page.getByText('12 new rows', { exact: true }).waitFor({ state: 'detached' });
   expect(await topRow(page)).toBe(String(FIRST - 30));
 
@@ -133,7 +133,7 @@ test('shows rows as they come where that was chosen, within three seconds', { ti
   expect(await phone.page.getByRole('button', { name: 'Live' }).getAttribute('aria-pressed')).toBe('true');
   await sleep(1_000);
   await send(3);
-  await expect.poll(() => counted(phone.page), { timeout: 20_000 }).toBe(rows);
+  await expect.poll(() => counted(phone.page)).toBe(rows);
   await looksRight(phone.page, 'live-phone');
   expect(await phone.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   expect([...complaints, ...phone.complaints]).toEqual([]);

@@ -79,7 +79,7 @@ test('makes an organization, invites, lets in, and gives roles', { timeout: 240_
   await context.setOffline(false);
   await page.getByRole('button', { name: 'Send the invitation' }).click();
   await page.getByRole('region', { name: 'Invitations' }).getByText('member@leaf-lab.example').waitFor();
-  await expect.poll(() => lettersTo({ dataDir: site.dataDir }, 'member@leaf-lab.example').length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => lettersTo({ dataDir: site.dataDir }, 'member@leaf-lab.example').length).toBe(1);
   // what is written while one is sent stays
   let letGo: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -244,7 +244,7 @@ test('makes a webhook, whose secret is shown once, and sends again', { timeout: 
   await deliveries.getByText(/accepted, answer 2\d\d/).waitFor();
   await looksRight(page, 'webhook-desk');
   await page.getByRole('button', { name: 'Send again' }).click();
-  await expect.poll(() => receiver.heard.length, { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => receiver.heard.length).toBe(2);
   await page.getByRole('link', { name: 'Failed' }).click();
   await page.getByText('Nothing was sent.').waitFor();
   await page.waitForURL(/status=failed/);

@@ -170,7 +170,7 @@ type Seen = { kind: 'grid'; shown: Shown } | { kind: 'empty' } | { kind: 'refuse
 async function see(page: Page, address: string): Promise<Seen> {
   await page.goto(address);
   const find = () => page.evaluate<Seen['kind'] | null>(WHAT_IS_THERE);
-  await expect.poll(find, { timeout: 30_000 }).not.toBeNull();
+  await expect.poll(find).not.toBeNull();
   const kind = await find();
   if (kind === 'refused') return { kind, text: await page.locator('main [role=alert]').first().innerText() };
   if (kind === 'empty') return { kind };

@@ -119,7 +119,7 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
   await page.getByRole('button', { name: `Invite ${address}` }).click();
   await page.getByText(`${address} is invited.`).waitFor();
   await page.getByRole('region', { name: 'Invitations' }).getByText(address).waitFor();
-  await expect.poll(() => lettersTo({ dataDir: site.dataDir }, address).length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => lettersTo({ dataDir: site.dataDir }, address).length).toBe(1);
   await looksRight(page, 'sharing-desk');
   const guest = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(guest.page, address);

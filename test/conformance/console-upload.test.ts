@@ -171,7 +171,7 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
       const data = `/api/v1/experiments/${experimentId}/data/uploads`;
       const sent = await owner('POST', data, { body });
       const status = async () => (await owner('GET', `${data}/${sent.body.uploadId}`)).body.status;
-      await expect.poll(status, { timeout: 30_000 }).toBe('completed');
+      await expect.poll(status).toBe('completed');
       const { page, complaints, context } = await openVisitor(browser, size, /429 \(|413 \(|403 \(|ERR_/);
       await signIn(page, size, 'owner@leaf-lab.example');
       await page.goto(uploads());

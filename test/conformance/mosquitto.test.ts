@@ -131,7 +131,7 @@ test(
     await works();
     await call('DELETE', `devices/${id}/credentials`);
     await isRefused();
-    await expect.poll(async () => (await rowsOf(quickstart.experimentId, 'Blue')).length, { timeout: 30_000 }).toBe(sent - 1);
-    await expect.poll(async () => (await rowsOf(other.id, 'Blue')).length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(async () => (await rowsOf(quickstart.experimentId, 'Blue')).length).toBe(sent - 1);
+    await expect.poll(async () => (await rowsOf(other.id, 'Blue')).length).toBe(1);
   },
 );

@@ -127,7 +127,7 @@ test.concurrent(
         if (stream.response.statusCode === 200) held.push(stream);
         return stream.response.statusCode;
       };
-      await expect.poll(begun, { timeout: 5_000 }).toBe(200);
+      await expect.poll(begun).toBe(200);
       held.forEach(close);
     } finally {
       await server.kill('SIGTERM');
@@ -167,7 +167,7 @@ test.concurrent(
       expect(open).toBeGreaterThan(0);
       expect(busy).toBeLessThan(5);
       held.forEach(close);
-      await expect.poll(gauges, { timeout: 5_000 }).toEqual(['change_listeners 0', 'http_requests_in_work 0']);
+      await expect.poll(gauges).toEqual(['change_listeners 0', 'http_requests_in_work 0']);
     } finally {
       await owner.end();
       await server.kill('SIGTERM');

@@ -333,7 +333,7 @@ test(
       db.one<{ status: string }>(sql('test')`select u.status from uploads u join upload_files f on f.upload_id = u.id
       left join lake_tables t on t.id = u.table_id where f.object_key is not null and (t.name = ${name} or t.id is null)
       order by u.created_at desc limit 1`);
-    const arrived = (name: string) => expect.poll(() => find(name), { timeout: 10_000 }).toEqual({ status: 'pending' });
+    const arrived = (name: string) => expect.poll(() => find(name)).toEqual({ status: 'pending' });
     const whole = begin('whole');
     await arrived('whole');
     whole.sent.end('\r\n--xx--\r\n');

@@ -60,7 +60,7 @@ const leftIn = (experiments: readonly string[], milliseconds: number) =>
 const statusOf = async (upload: string): Promise<string> => (await owner('GET', upload)).body.status;
 
 test('without a worker an upload waits, and the log says so; with one it is read', async () => {
-  await expect.poll(() => site.server.output(), { timeout: 5_000 }).toContain('WORKER=off');
+  await expect.poll(() => site.server.output()).toContain('WORKER=off');
   const upload = await sendCsv(await makeExperiment('Waiting'), 'few', 'n\n1\n2\n');
   // twice as long as a worker that was not told of it needs to find it
   await sleep(1_000);

@@ -102,7 +102,7 @@ export async function looksRight(page: Page, name: string): Promise<void> {
   // a question hides the page a moment before it stands there itself
   const isHidden = "document.documentElement.style.overflow === 'hidden'";
   const isAsked = "[...document.querySelectorAll('[role=dialog], [role=alertdialog]')].some((dialog) => dialog.checkVisibility())";
-  await expect.poll(() => page.evaluate(`!(${isHidden}) || ${isAsked}`), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => page.evaluate(`!(${isHidden}) || ${isAsked}`)).toBe(true);
   for (const scheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.evaluate(AXE);
