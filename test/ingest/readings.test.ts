@@ -69,6 +69,7 @@ describe('what one value after another is', () => {
     ['decimals of three digits between semicolons', ['1.000', '2.500'], 'DOUBLE', [1, 2.5], { delimiter: ';' }],
     ['decimal points between semicolons', ['0.5', '1.234'], 'DOUBLE', [0.5, 1.234], { delimiter: ';' }],
     ['decimal commas between commas when told', ['"0,5"', '"1,25"'], 'DOUBLE', [0.5, 1.25], { decimal: ',' }],
+    ['commas told for a column that is told too', ['"1,5"', '"1.000"'], 'DOUBLE', [1.5, 1000], { decimal: ',', types: { v: 'double' } }],
     ['lists of two between semicolons when told', ['0,5', '1,25'], 'STRING', ['0,5', '1,25'], { delimiter: ';', decimal: '.' }],
     [
       'many digits behind a comma',
@@ -168,6 +169,18 @@ test('a line that only names the delimiter is no header', async () => {
     expect(first.upload, line).toMatchObject({ status: 'completed', stored: 1 });
     expect(Object.values(await lake.types(table.id)), line).toEqual(expect.arrayContaining(['DOUBLE', 'STRING']));
   }
+});
+
+test('a line that names the delimiter counts as a line, and tabs may be named too', async () => {
+  const table = await lake.makeTable();
+  const bytes = 'sep=;\r\na;b\r\n1,5;x\r\n2,5;"y"z\r\n';
+  const { upload } = await lake.ingest(table, 'csv', [{ path: 'a.csv', bytes }]);
+  expect(upload).toMatchObject({ stored: 1, quarantined: 1 });
+  expect(await lake.quarantined(table.experimentId)).toMatchObject([{ reason: 'broken_quotes', line: '4', original_text: '2,5;"y"z' }]);
+  const tabs = await lake.makeTable();
+  const second = await lake.ingest(tabs, 'tsv', [{ path: 'a.tsv', bytes: 'sep=\t\na\tb\n1\tx\n' }]);
+  expect(second.upload).toMatchObject({ stored: 1 });
+  expect(await lake.types(tabs.id)).toMatchObject({ a: 'INT', b: 'STRING' });
 });
 
 test('days that can be either say so, and what tells them apart may come late', async () => {
