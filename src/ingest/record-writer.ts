@@ -223,6 +223,7 @@ export type RefusalReason =
   | 'unclosed_quote'
   | 'record_too_long'
   | 'invalid_utf8'
+  | 'invalid_characters'
   | 'invalid_json'
   | 'invalid_unicode'
   | 'not_an_object'

@@ -71,6 +71,9 @@ test.each([
   [{ missing: '[1]' }, '/missing/0'],
   [{ missing: Array(101).fill('x').join(',') }, '/missing'],
   [{ sourceKind: 'ndjson', missing: '-999' }, '/missing'],
+  [{ encoding: 'latin1' }, '/encoding'],
+  [{ sourceKind: 'ndjson', encoding: 'windows-1252' }, '/encoding'],
+  [{ sourceKind: 'xlsx', encoding: 'windows-1252' }, '/encoding'],
 ])('fields that mean nothing are refused: %j', async (fields, at) => {
   const { status, body } = await send('refused', 'a\n1\n', fields);
   expect(status).toBe(400);

@@ -193,7 +193,6 @@ describe('what cannot be stored is explained', () => {
   test.each([
     ['empty_file', ''],
     ['wrong_type', Buffer.from([0x50, 0x4b, 3, 4, 0, 0])],
-    ['utf16', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le')],
     ['utf16', Buffer.from('a,b\n1,2\n3,4\n5,6\n', 'utf16le')],
     ['too_many_columns', `${Array.from({ length: 2_001 }, (_, index) => `c${index}`).join(',')}\n`],
     ['bad_header', 'a,"b"c\n1,2\n'],
@@ -202,6 +201,60 @@ describe('what cannot be stored is explained', () => {
     expect(upload).toMatchObject({ status: 'failed', rowsIn: 0 });
     expect(file).toMatchObject({ status: 'failed', reason });
     for await (const { key } of lake.store.list(`uploads/${id}/`)) expect.unreachable(key);
+  });
+});
+
+describe('a file in another encoding', () => {
+  const latin = (text: string) => Buffer.from(text, 'latin1');
+  const wide = (text: string) => Buffer.from(text, 'utf16le');
+  test.each<[string, ReadingOptions['encoding'], Buffer, string, string]>([
+    ['that is told', 'windows-1252', latin('Größe;n\nfünf \x80;1\n'), 'Größe', 'fünf €'],
+    ['of Central Europe', 'windows-1250', latin('Gr\xf6\xdfe;n\n\x8aumava;1\n'), 'Größe', 'Šumava'],
+    ['in Cyrillic', 'windows-1251', latin('\xcf;n\n\xe6;1\n'), 'П', 'ж'],
+    ['of an older Mac', 'macintosh', latin('Gr\x9a\xa7e;n\n\x8e;1\n'), 'Größe', 'é'],
+    ['in Chinese', 'gb18030', latin('\xd6\xd0;n\n\xce\xc4;1\n'), '中', '文'],
+    ['in Japanese', 'shift_jis', latin('\x93\xfa;n\n\x96\x7b;1\n'), '日', '本'],
+    ['in Korean', 'euc-kr', latin('\xc7\xd1;n\n\xb1\xdb;1\n'), '한', '글'],
+    ['that is wide', 'utf-16le', wide('Größe;n\n日本😀;1\n'), 'Größe', '日本😀'],
+    ['that is wide the other way', 'utf-16be', wide('Größe;n\n日本😀;1\n').swap16(), 'Größe', '日本😀'],
+    ['whose mark says so', undefined, wide('\ufeffGröße;n\n日本;1\n'), 'Größe', '日本'],
+    ['whose mark says so the other way', undefined, wide('\ufeffGröße;n\n日本;1\n').swap16(), 'Größe', '日本'],
+    ['whose mark says more than what is told', 'windows-1252', Buffer.from('\ufeffGröße;n\n日本;1\n'), 'Größe', '日本'],
+  ])('%s', async (_what, encoding, bytes, name, value) => {
+    const { rows, upload } = await one(bytes, 'csv', { encoding });
+    expect(upload).toMatchObject({ status: 'completed', stored: 1, quarantined: 0 });
+    expect(rows).toEqual([{ [name]: value, n: 1 }]);
+  });
+
+  test('says so where it is not told', async () => {
+    const { upload, file } = await one(latin('plot,place\n1,Ulm\n2,Köln\n3,Bonn\n'));
+    expect(upload).toMatchObject({ status: 'partial', stored: 2, quarantined: 1 });
+    expect(file.message).toBe(
+      'Not stored: 1 × invalid utf8. Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252.',
+    );
+  });
+
+  test('whose header is in it says so, and so does a byte that is no character of it', async () => {
+    const header = await one(latin('Größe,n\n1,2\n'));
+    expect(header.file).toMatchObject({ status: 'failed', reason: 'wrong_encoding' });
+    expect(header.file.message).toContain('windows-1252');
+    const odd = await one(latin('a,b\n1,\xd6\xd0\n2,\xff\n'), 'csv', { encoding: 'gb18030' });
+    expect(odd.rows).toEqual([{ a: 1, b: '中' }]);
+    expect(odd.file).toMatchObject({ status: 'partial', reason: 'invalid_characters' });
+  });
+
+  test('keeps characters that are cut between two pieces of the file, and its lines', async () => {
+    const lines = 1_200_000;
+    const bytes = Buffer.concat([
+      latin('n;v\n\x93\xfa;1\n'),
+      ...Array.from({ length: lines }, () => latin('\x93\xfa\x96\x7b;x\n')),
+      latin('a;b;c\n'),
+    ]);
+    const { table, upload } = await one(bytes, 'csv', { encoding: 'shift_jis' });
+    expect(upload).toMatchObject({ stored: lines + 1, quarantined: 1 });
+    expect(await lake.quarantined(table.experimentId)).toMatchObject([{ reason: 'too_many_fields', line: String(lines + 3) }]);
+    const values = new Set((await lake.rows(table.id)).map(({ n }) => n));
+    expect(values).toEqual(new Set(['日', '日本']));
   });
 });
 

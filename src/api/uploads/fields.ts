@@ -3,7 +3,7 @@ import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
 import { isTableName, TABLE_NAME } from '../../ingest/uploads/names.ts';
-import { DAY_ORDERS, TYPE_WORDS, type ReadingOptions } from '../../ingest/typing/readings.ts';
+import { DAY_ORDERS, ENCODINGS, TYPE_WORDS, type ReadingOptions } from '../../ingest/typing/readings.ts';
 
 const sentence = 'must be 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device';
 const sourceKind = z.enum(SOURCE_KINDS).describe('Kind of all files of the upload.');
@@ -44,6 +44,10 @@ const reading = {
     .describe(
       `A JSON object of column names and their types: ${TYPE_WORDS.join(', ')}. What does not fit is kept as text beside the column.`,
     ),
+  encoding: z
+    .enum(ENCODINGS)
+    .optional()
+    .describe('Of csv and tsv files how their characters are written; UTF-8 when absent. A byte order mark at the beginning counts more.'),
   sheet: z.string().min(1).max(100).optional().describe('Of xlsx files the sheet that is read; the first one when absent.'),
 };
 
@@ -74,22 +78,27 @@ export type PreviewFields = z.infer<typeof previewShape>;
 
 /** Kinds of files whose values are text, each with the reading fields that apply to it. */
 const USEFUL: Partial<Record<SourceKind, readonly (keyof ReadingOptions)[]>> = {
-  csv: ['missing', 'decimal', 'dateOrder', 'types'],
-  tsv: ['missing', 'decimal', 'dateOrder', 'types'],
+  csv: ['missing', 'decimal', 'dateOrder', 'types', 'encoding'],
+  tsv: ['missing', 'decimal', 'dateOrder', 'types', 'encoding'],
   xlsx: ['missing', 'decimal', 'dateOrder', 'types', 'sheet'],
 };
 
 /** Collects the reading options from the fields. `useless` names the first given option that does not apply to this kind of files. */
 export function makeReading(fields: PreviewFields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
-  const { missing, decimal, dateOrder, types: wanted, sheet } = fields;
-  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, sheet };
+  const { missing, decimal, dateOrder, types: wanted, encoding, sheet } = fields;
+  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, encoding, sheet };
   const useful = USEFUL[fields.sourceKind] ?? [];
   const given = Object.keys(reading) as (keyof ReadingOptions)[];
   return { options, useless: given.find((name) => options[name] !== undefined && !useful.includes(name)) };
 }
 
-const USELESS = {
-  text: 'is for csv, tsv and xlsx files; other kinds say themselves what their values are',
+const AS_TEXT = 'is for csv, tsv and xlsx files; other kinds say themselves what their values are';
+const USELESS: Readonly<Record<keyof ReadingOptions, string>> = {
+  missing: AS_TEXT,
+  decimal: AS_TEXT,
+  dateOrder: AS_TEXT,
+  types: AS_TEXT,
+  encoding: 'is for csv and tsv files',
   sheet: 'is for xlsx files',
 };
 
@@ -101,7 +110,6 @@ export function checkFields<Told extends PreviewFields>(shape: z.ZodType<Told>, 
       .invalidInput()
       .with({ problems: parsed.error.issues.map((issue) => ({ path: `/${issue.path.join('/')}`, message: issue.message })) });
   const { useless } = makeReading(parsed.data);
-  if (useless !== undefined)
-    throw errors.invalidInput().with({ problems: [{ path: `/${useless}`, message: USELESS[useless === 'sheet' ? 'sheet' : 'text'] }] });
+  if (useless !== undefined) throw errors.invalidInput().with({ problems: [{ path: `/${useless}`, message: USELESS[useless] }] });
   return parsed.data;
 }

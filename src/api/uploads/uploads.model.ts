@@ -153,6 +153,8 @@ export interface PreviewedColumn extends UploadedColumn {
 
 /** How a file as a whole was read. */
 export interface FileReading {
+  /** Of csv and tsv files that are not UTF-8: how their characters are written. */
+  encoding?: string;
   /** Of csv and tsv files: what stands between fields. */
   delimiter?: string;
   /** Of csv and tsv files with numbers: what stands before their fractions. */

@@ -20,8 +20,25 @@ export type DayOrder = (typeof DAY_ORDERS)[number];
 export const TYPE_WORDS = ['int', 'bigint', 'double', 'boolean', 'date', 'timestamp', 'timestamp_ntz', 'string'] as const;
 export type TypeWord = (typeof TYPE_WORDS)[number];
 
+/** Encodings that a delimited file can be told to be in, by their names in https://encoding.spec.whatwg.org. */
+export const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1250',
+  'windows-1251',
+  'windows-1252',
+  'macintosh',
+  'gb18030',
+  'shift_jis',
+  'euc-kr',
+] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
 /** How an upload says that its files are to be read. Whatever it leaves out is found from their values. */
 export interface ReadingOptions {
+  /** What a delimited file is in; a mark at its beginning counts more. */
+  encoding?: Encoding;
   /** Instead of `MISSING_MARKS`; empty fields are missing in any case. */
   missing?: readonly string[];
   decimal?: '.' | ',';

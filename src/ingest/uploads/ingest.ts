@@ -143,6 +143,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
         maxRecordBytes: deps.maxRecordBytes,
         parquetExpansion: deps.parquetExpansion,
         exact,
+        encoding: upload.reading.encoding,
         sheet: upload.reading.sheet,
         signal,
       },

@@ -11,7 +11,7 @@ import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
 import type { BronzeField, TextForm } from '../typing/classes.ts';
 import type { ColumnReport } from '../typing/decide.ts';
 import { printValue } from '../typing/printed-values.ts';
-import type { ReadingOptions } from '../typing/readings.ts';
+import type { Encoding, ReadingOptions } from '../typing/readings.ts';
 import { NotPlain } from './read/json-lines.ts';
 import { ALREADY_THERE, decideRows, explain, printUploadSource, type Decided, type IngestDeps, type Pass } from './rows.ts';
 import { readSource, type BronzeSource } from './sources.ts';
@@ -40,6 +40,8 @@ export interface ColumnPreview extends ColumnReport {
 
 /** How the file as a whole was read. */
 export interface FileReading {
+  /** Where it is not UTF-8. */
+  encoding?: Encoding;
   delimiter?: string;
   decimal?: '.' | ',';
   headerLine?: number;
@@ -188,11 +190,12 @@ async function describeColumns(
 }
 
 /** Describes how a delimited file was read; a file of another kind says all of this itself. */
-function describeReading(kind: SourceKind, { text, headerLine }: BronzeSource, { fields }: Decided<Look>): FileReading {
+function describeReading(kind: SourceKind, { text, headerLine, encoding }: BronzeSource, { fields }: Decided<Look>): FileReading {
   // the lines and delimiters of a sheet's text come from us, not from the file
   if (!text || kind === 'xlsx') return {};
   const forms = new Set(fields.map(({ read }) => read?.reading.form));
   return {
+    ...(encoding === undefined || encoding === 'utf-8' ? {} : { encoding }),
     delimiter: text.delimiter,
     ...(forms.has('comma') ? { decimal: ',' as const } : forms.has('plain') ? { decimal: '.' as const } : {}),
     ...(headerLine === undefined ? {} : { headerLine }),
@@ -243,7 +246,7 @@ async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, sig
     ]);
     const read = await readSource({
       ...{ session, pipelines, kind, original, work, path, refusals, maxRecordBytes, parquetExpansion },
-      ...{ exact, sheet: options.sheet, isPart, signal },
+      ...{ exact, encoding: options.encoding, sheet: options.sheet, isPart, signal },
     });
     const decided = await decideRows(pipelines, { session, read, kind, known, options }, (sql, columns) =>
       lookAtRows(session, sql, columns),

@@ -114,6 +114,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
         maxRecordBytes: deps.maxRecordBytes,
         parquetExpansion: deps.parquetExpansion,
         exact: true,
+        encoding: upload.reading.encoding,
         sheet: upload.reading.sheet,
         signal,
       },

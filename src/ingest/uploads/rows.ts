@@ -12,7 +12,7 @@ import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from '../limits.ts';
 import { fill, setVariable, type Pipelines } from '../pipeline.ts';
-import type { Refusals } from '../record-writer.ts';
+import type { RefusalReason, Refusals } from '../record-writer.ts';
 import { refuseIfToBlame, refuseUnreadable } from './read/parquet.ts';
 import type { BronzeSource } from './sources.ts';
 import { NotPlain } from './read/json-lines.ts';
@@ -189,6 +189,17 @@ export const widenUploadTable = (
   columns: readonly ColumnState[],
 ): Promise<Rewritten> => widenFiles(deps, { ...table, known, sortColumn: 'uploaded_at' }, columns);
 
+/** What the sender can do about records that were refused for a reason. */
+const ADVICE: Partial<Record<RefusalReason, string>> = {
+  invalid_utf8: 'Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252.',
+  invalid_characters: 'Send the file with the encoding that it is in.',
+};
+const advise = ({ reasons }: Refusals) =>
+  [...reasons.keys()]
+    .flatMap((reason) => ADVICE[reason] ?? [])
+    .map((advice) => ` ${advice}`)
+    .join('');
+
 /** The part of a file's report that says what was refused. */
 export const explain = (stored: number, refusals: Refusals): Pick<FileOutcome, 'status' | 'quarantined' | 'reason' | 'message'> =>
   refusals.count === 0
@@ -197,5 +208,5 @@ export const explain = (stored: number, refusals: Refusals): Pick<FileOutcome, '
         status: stored === 0 ? 'failed' : 'partial',
         quarantined: refusals.count,
         reason: [...refusals.reasons.keys()].join(', '),
-        message: `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.`,
+        message: `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.${advise(refusals)}`,
       };

@@ -10,7 +10,7 @@ import { LineWriter, type KeyStats } from './read/json-lines.ts';
 import { scanJson, TokenWriter } from './read/json.ts';
 import { openParquet } from './read/parquet.ts';
 import { writeSheetText } from './read/sheets/sheet-text.ts';
-import type { SentField, SentText } from '../typing/readings.ts';
+import type { Encoding, SentField, SentText } from '../typing/readings.ts';
 import type { BronzeField } from '../typing/classes.ts';
 
 export interface SourceRequest {
@@ -32,6 +32,8 @@ export interface SourceRequest {
   parquetExpansion?: number;
   /** JSON is read the long way, in which every digit is kept. */
   exact?: boolean;
+  /** What a delimited file is told to be in. */
+  encoding?: Encoding;
   /** The sheet of a workbook that is read; the first unless given. */
   sheet?: string;
   /** Only the beginning of the file: its last record, which may go on, is passed over. */
@@ -49,6 +51,8 @@ export interface BronzeSource {
   text?: SentText;
   /** The line that a delimited file's header begins in, counted from 1. */
   headerLine?: number;
+  /** Of delimited files what they are in. */
+  encoding?: Encoding;
 }
 
 /** Refuses a part of a file that has to be unpacked: such a file can be read only as a whole. */
@@ -98,18 +102,18 @@ async function readAmbyte({
 }
 
 async function readDelimited(
-  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, isPart, signal }: SourceRequest,
+  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, encoding, isPart, signal }: SourceRequest,
   kind: 'csv' | 'tsv',
 ): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const scanned = await scanCsv({ path: original, kind, records, refusals, numbering, maxRecordBytes, isPart, signal }).finally(() =>
-    records.close(),
+  const scanned = await scanCsv({ path: original, kind, encoding, records, refusals, numbering, maxRecordBytes, isPart, signal }).finally(
+    () => records.close(),
   );
   const { header, headerLine, delimiter, multiline, longest, rows } = scanned;
   const fields = header.map((key, index): SentField => ({ key, sent: `s${index + 1}` }));
   const columns = fields.map(({ sent }) => ({ column: sent }));
   await openRecords(session, pipelines, { view: 'bronze_sent', path: records.path, fields: columns, delimiter, multiline, longest });
-  return { fields: [], rows, text: { fields, delimiter }, headerLine };
+  return { fields: [], rows, text: { fields, delimiter }, headerLine, encoding: scanned.encoding };
 }
 
 async function readSheet(request: SourceRequest): Promise<BronzeSource> {

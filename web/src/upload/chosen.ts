@@ -3,6 +3,18 @@ import { isReadAsText, kindOf, tableNameOf, type Kind } from './kinds.ts';
 
 export const TYPE_WORDS = ['int', 'bigint', 'double', 'boolean', 'date', 'timestamp', 'timestamp_ntz', 'string'] as const;
 export type TypeWord = (typeof TYPE_WORDS)[number];
+export const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'windows-1250',
+  'windows-1251',
+  'windows-1252',
+  'macintosh',
+  'gb18030',
+  'shift_jis',
+  'euc-kr',
+] as const;
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 
 /** What a person has chosen to upload, and how; texts are as they stand in the form. */
@@ -16,6 +28,7 @@ export interface Chosen {
   missing: string;
   decimal: '' | '.' | ',';
   dateOrder: '' | (typeof DATE_ORDERS)[number];
+  encoding: '' | (typeof ENCODINGS)[number];
   sheet: string;
   /** Types that columns are told to have. */
   types: readonly { column: string; type: TypeWord }[];
@@ -29,6 +42,7 @@ export const nothingChosen = (tableId: string): Chosen => ({
   missing: '',
   decimal: '',
   dateOrder: '',
+  encoding: '',
   sheet: '',
   types: [],
 });
@@ -49,7 +63,7 @@ export function withFiles(chosen: Chosen, added: readonly File[]): Chosen {
 }
 
 /** The fields that say what is chosen; those that the kind of files has no use for are left out. */
-export function uploadFieldsOf({ kind, tableId, tableName, missing, decimal, dateOrder, sheet, types }: Chosen): UploadFields {
+export function uploadFieldsOf({ kind, tableId, tableName, missing, decimal, dateOrder, encoding, sheet, types }: Chosen): UploadFields {
   const told = types.filter(({ column }) => column.trim() !== '').map(({ column, type }) => [column.trim(), type] as const);
   const target =
     tableId === '' ? { targetKind: 'new' as const, targetName: tableName } : { targetKind: 'existing' as const, uploadTableId: tableId };
@@ -64,6 +78,7 @@ export function uploadFieldsOf({ kind, tableId, tableName, missing, decimal, dat
           ...(told.length === 0 ? {} : { types: JSON.stringify(Object.fromEntries(told)) }),
         }
       : {}),
+    ...((kind === 'csv' || kind === 'tsv') && encoding !== '' ? { encoding } : {}),
     ...(kind === 'xlsx' && sheet.trim() !== '' ? { sheet: sheet.trim() } : {}),
   };
 }

@@ -136,8 +136,9 @@ function ColumnRow({ column, ...rest }: TypeCellProps) {
 /** How the file as a whole is read. */
 function readingText({ reading }: PreviewedFile): string {
   if (reading === null) return '';
-  const { delimiter, decimal, headerLine = 1 } = reading;
+  const { encoding, delimiter, decimal, headerLine = 1 } = reading;
   return [
+    ...(encoding === undefined ? [] : [said.reading.encoding(encoding)]),
     ...(delimiter === undefined ? [] : [said.reading.delimiter(said.reading.delimiters[delimiter] ?? delimiter)]),
     ...(decimal === undefined ? [] : [said.reading.decimal[decimal]]),
     ...(headerLine === 1 ? [] : [said.reading.header(countText(headerLine))]),

@@ -1,5 +1,5 @@
 import { words } from '../words.ts';
-import { DATE_ORDERS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
+import { DATE_ORDERS, ENCODINGS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
 
 const said = words.upload.reading;
 
@@ -120,6 +120,25 @@ export function ReadingForm(props: ReadingFormProps) {
             </select>
           </div>
         </div>
+        {chosen.kind === 'csv' || chosen.kind === 'tsv' ? (
+          <div className="field">
+            <label htmlFor="upload-encoding">{said.encoding}</label>
+            <select
+              id="upload-encoding"
+              className="input"
+              value={chosen.encoding}
+              disabled={isDisabled}
+              onChange={(event) => change({ encoding: event.target.value as Chosen['encoding'] })}
+            >
+              <option value="">{said.encodingUsual}</option>
+              {ENCODINGS.map((encoding) => (
+                <option key={encoding} value={encoding}>
+                  {said.encodings[encoding]}
+                </option>
+              ))}
+            </select>
+          </div>
+        ) : null}
         {chosen.kind === 'xlsx' ? (
           <div className="field">
             <label htmlFor="upload-sheet">{said.sheet}</label>

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
+import type { Encoding } from '../../typing/readings.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
 import {
   FileRefused,
@@ -10,7 +11,8 @@ import {
   type Refusals,
   type RefusalReason,
 } from '../../record-writer.ts';
-import { refuseForeignBytes } from './signatures.ts';
+import { DecodedFile } from './decoded-file.ts';
+import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
 
 const QUOTE = 0x22;
 const LF = 0x0a;
@@ -26,6 +28,8 @@ interface CsvSource {
   path: string;
   /** `csv`: comma, or semicolon or tab when the header has no comma; `tsv`: tab. */
   kind: 'csv' | 'tsv';
+  /** What the file is told to be in; UTF-8 unless given. */
+  encoding?: Encoding;
   records: BufferedFile;
   refusals: Refusals;
   numbering: Numbering;
@@ -37,6 +41,7 @@ interface CsvSource {
 
 export interface ScannedCsv {
   header: readonly string[];
+  encoding: Encoding;
   /** The line that the header begins in, counted from 1. */
   headerLine: number;
   delimiter: string;
@@ -185,6 +190,7 @@ function chooseDelimiter(kind: 'csv' | 'tsv', header: Buffer): number {
 export async function scanCsv({
   path,
   kind,
+  encoding: told,
   records,
   refusals,
   numbering,
@@ -194,7 +200,8 @@ export async function scanCsv({
 }: CsvSource): Promise<ScannedCsv> {
   const file = new ReadAhead(await open(path, 'r'), CHUNK);
   try {
-    let bytes = Buffer.alloc(0);
+    const decoded = new DecodedFile(file, told);
+    let bytes: Buffer = Buffer.alloc(0);
     let start = 0;
     let base = 0;
     let final = false;
@@ -209,19 +216,24 @@ export async function scanCsv({
     let multiline = false;
     let longest = 0;
 
+    const isReadable = (text: Buffer) => isUtf8(text) && !decoded.isBroken(text);
     const more = async () => {
       signal?.throwIfAborted();
       const rest = bytes.subarray(start);
-      const piece = await file.more();
+      const piece = await decoded.more();
       if (piece.length === 0) final = true;
       base += start;
       bytes = Buffer.concat([rest, piece]);
       start = 0;
-      checked = isUtf8(bytes);
+      checked = isReadable(bytes);
     };
 
-    await more();
-    refuseForeignBytes(bytes, kind);
+    signal?.throwIfAborted();
+    const head = await decoded.first();
+    refuseOtherKinds(head.raw, kind);
+    refuseUtf16(head.text);
+    bytes = head.text;
+    checked = isReadable(bytes);
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) start = 3;
 
     for (;;) {
@@ -262,8 +274,11 @@ export async function scanCsv({
           line += 1;
           continue;
         }
-        if (!isUtf8(bytes.subarray(start, end)))
-          throw new FileRefused('not_utf8', 'The header line is not UTF-8 text; save the file as UTF-8.');
+        if (!isReadable(bytes.subarray(start, end)))
+          throw new FileRefused(
+            'wrong_encoding',
+            `The header line is not ${decoded.encoding} text; send the file with the encoding that it is in, such as windows-1252.`,
+          );
         header = splitRecord(bytes.toString('utf8', start, end), String.fromCharCode(delimiter));
         if (header.length > MAX_COLUMNS)
           throw new FileRefused('too_many_columns', `The file has ${header.length} columns; a table holds at most ${MAX_COLUMNS}.`);
@@ -286,7 +301,8 @@ export async function scanCsv({
         start = next;
         continue;
       } else if (found.fields !== header.length) problem = found.fields < header.length ? 'too_few_fields' : 'too_many_fields';
-      if (problem === undefined && !checked && !isUtf8(bytes.subarray(start, end))) problem = 'invalid_utf8';
+      if (problem === undefined && !checked && !isReadable(bytes.subarray(start, end)))
+        problem = decoded.encoding === 'utf-8' ? 'invalid_utf8' : 'invalid_characters';
 
       const row = numbering.next(base + start);
       if (!row) {
@@ -315,7 +331,15 @@ export async function scanCsv({
       throw isPart && start < bytes.length ? refuseShortPart() : new FileRefused('empty_file', 'The file is empty: it has no header line.');
     const mark = String.fromCharCode(delimiter);
     // at most every byte is a quote and is doubled, every field gets quotes, and the record's number stands before
-    return { header, headerLine, delimiter: mark, rows, multiline, longest: 2 * longest + 2 * header.length + LEAST_LONGEST };
+    return {
+      header,
+      encoding: decoded.encoding,
+      headerLine,
+      delimiter: mark,
+      rows,
+      multiline,
+      longest: 2 * longest + 2 * header.length + LEAST_LONGEST,
+    };
   } finally {
     await file.close();
   }

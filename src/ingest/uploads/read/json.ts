@@ -14,7 +14,7 @@ import {
   type RefusalReason,
 } from '../../record-writer.ts';
 import type { JsonWriter } from './json-lines.ts';
-import { refuseForeignBytes } from './signatures.ts';
+import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
 
 const CHUNK = 4 * 1_048_576;
 const LF = 0x0a;
@@ -172,7 +172,8 @@ export async function scanJson({
       return file.more();
     });
     await window.more();
-    refuseForeignBytes(window.bytes, kind);
+    refuseOtherKinds(window.bytes, kind);
+    refuseUtf16(window.bytes);
     if (window.bytes[0] === 0xef && window.bytes[1] === 0xbb && window.bytes[2] === 0xbf) window.start = 3;
     let line = 1;
     /** Whether the bytes in the window are taken as they stand, even if they end within a record. */
