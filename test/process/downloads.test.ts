@@ -34,8 +34,9 @@ let folder: string;
 let site: ReadsSite;
 /** Bytes that the server holds before anybody has asked for anything. */
 let idle: number;
+/** The test runner's own word for where a page is. */
+const pagesAt = process.env['BASE_URL'];
 beforeAll(async () => {
-  // the test runner's own word for where a page is
   delete process.env['BASE_URL'];
   database = await cloneDatabase();
   folder = mkdtempSync(join(tmpdir(), 'fieldlake-downloads-'));
@@ -44,6 +45,7 @@ beforeAll(async () => {
   idle = memory('VmRSS');
 }, 1_800_000);
 afterAll(async () => {
+  if (pagesAt !== undefined) process.env['BASE_URL'] = pagesAt;
   await site.stop();
   await database.drop();
   rmSync(folder, { recursive: true });
