@@ -11,15 +11,13 @@ import {
   type Refusals,
   type RefusalReason,
 } from '../../record-writer.ts';
+import { chooseDelimiter, COMMA, readDelimiterLine, TAB } from './delimiters.ts';
 import { DecodedFile } from './decoded-file.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
 
 const QUOTE = 0x22;
 const LF = 0x0a;
 const CR = 0x0d;
-const COMMA = 0x2c;
-const SEMICOLON = 0x3b;
-const TAB = 0x09;
 const CHUNK = 4 * 1_048_576;
 /** The least bound on the length of records; the engine gains nothing by a lower one. */
 const LEAST_LONGEST = 1_048_576;
@@ -159,27 +157,6 @@ function countBreaks(bytes: Buffer, start: number, end: number): number {
   let breaks = 0;
   for (let at = start; at < end; at += 1) if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) breaks += 1;
   return breaks;
-}
-
-/** Counts a byte outside quoted fields, for choosing the delimiter. */
-function outsideQuotes(header: Buffer, wanted: number): number {
-  let inside = false;
-  let count = 0;
-  for (const byte of header) {
-    if (byte === QUOTE) inside = !inside;
-    else if (byte === wanted && !inside) count += 1;
-  }
-  return count;
-}
-
-/** Reads the delimiter from a line that only names it, such as `sep=;`, which spreadsheets write above the header. Undefined for any other line. */
-const readDelimiterLine = (line: Buffer): number | undefined => /^sep=([,;|\t])$/i.exec(line.toString('latin1'))?.[1]?.charCodeAt(0);
-
-function chooseDelimiter(kind: 'csv' | 'tsv', header: Buffer): number {
-  if (kind === 'tsv') return TAB;
-  if (outsideQuotes(header, COMMA) > 0) return COMMA;
-  if (outsideQuotes(header, SEMICOLON) > 0) return SEMICOLON;
-  return outsideQuotes(header, TAB) > 0 ? TAB : COMMA;
 }
 
 /**
