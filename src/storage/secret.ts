@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../errors.ts';
 
-const DIGITS = 64;
+const BYTES = 32;
+const WHOLE = /^[0-9a-f]{64,}$/i;
 const TRIES = 50;
 const PAUSE_MS = 20;
 
@@ -12,23 +13,23 @@ const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0,
 
 /**
  * Reads the secret. It is given as 64 hexadecimal digits, or else kept in the data folder: 32 random bytes, made once, readable by its owner alone. A file
- * that is shorter is waited for, since another process may be writing it. Errors: StartError when it stays so for a second.
+ * that holds anything else is waited for, since another process may be writing it. Errors: StartError when it stays so for a second.
  */
 export function readSecret(dataDir: string, given?: string): Buffer {
   if (given !== undefined) return Buffer.from(given, 'hex');
   const file = join(dataDir, 'secret');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
-    writeFileSync(file, randomBytes(DIGITS / 2).toString('hex'), { mode: 0o600, flag: 'wx' });
+    writeFileSync(file, randomBytes(BYTES).toString('hex'), { mode: 0o600, flag: 'wx' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   for (let tries = 0; tries < TRIES; tries += 1) {
     const text = readFileSync(file, 'utf8').trim();
-    if (text.length >= DIGITS) return Buffer.from(text, 'hex');
+    if (WHOLE.test(text)) return Buffer.from(text, 'hex');
     pause();
   }
   throw new StartError(
-    `${file} holds less than ${DIGITS} hexadecimal digits: put the secret back, or delete the file, and everybody signs in anew.`,
+    `${file} does not hold ${2 * BYTES} hexadecimal digits: put the secret back, or delete the file, and everybody signs in anew.`,
   );
 }

@@ -32,3 +32,12 @@ test('one that another process is writing is waited for, and one that stays empt
   expect(() => readSecret(folder)).toThrow(StartError);
   expect(() => readSecret(folder)).toThrow(file);
 });
+
+test('one that is not written in hexadecimal digits is refused: most of its bytes would not count', () => {
+  const folder = makeFolder();
+  const file = join(folder, 'secret');
+  writeFileSync(file, `${'AB'.repeat(32)}\n`);
+  expect(readSecret(folder).toString('hex')).toBe('ab'.repeat(32));
+  writeFileSync(file, Buffer.alloc(48, 0xf0).toString('base64'));
+  expect(() => readSecret(folder)).toThrow(StartError);
+});
