@@ -60,19 +60,32 @@ export class Pipes {
     }
   }
 
+  /** Opens both ends of a pipe. Where one cannot be opened, nothing of it stays open and the pipe is used next time. */
+  async #open(path: string): Promise<{ reading: number; holding: number }> {
+    let reading: number | undefined;
+    try {
+      reading = await fdOf(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      return { reading, holding: await fdOf(path, constants.O_WRONLY | constants.O_NONBLOCK) };
+    } catch (error) {
+      if (reading !== undefined) closeSync(reading);
+      this.#spare.push(path);
+      throw error;
+    }
+  }
+
   /**
    * Opens a named pipe that an engine writes as if it were a file, and that is read without blocking a thread. We keep a write end open until `finish`. Without
    * it the reader would take a writer that failed, or has not come yet, for the end.
    */
   async open(): Promise<Pipe> {
     const path = await this.#take();
-    const reading = await fdOf(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    let holding: number | null = await fdOf(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    const ends = await this.#open(path);
+    let holding: number | null = ends.holding;
     const release = () => {
       if (holding !== null) closeSync(holding);
       holding = null;
     };
-    const reader = new Socket({ fd: reading, readable: true, writable: false });
+    const reader = new Socket({ fd: ends.reading, readable: true, writable: false });
     let settled = false;
     // A writer that opens a pipe without readers waits in the kernel, where nothing interrupts it. A reader that comes and goes lets the writer in, and the
     // next write fails. A write that already waits on the full pipe fails too.
