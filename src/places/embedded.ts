@@ -1,5 +1,5 @@
 import { around } from 'geokdbush';
-import { openCountries, type Countries } from './countries.ts';
+import { openCountries } from './countries.ts';
 import { fold } from './fold.ts';
 import { readGazetteer, type Gazetteer } from './gazetteer.ts';
 import { readNames, type Names } from './names.ts';
@@ -53,28 +53,39 @@ function candidates(gazetteer: Gazetteer, names: Names, words: readonly string[]
   return [];
 }
 
+/** Makes a reader of what is read at its first use and kept. A reading that failed is not kept. */
+function makeKeeper<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () =>
+    (reading ??= read().catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    }));
+}
+
 /**
  * Places from the GeoNames data package and the names beside it in `namesFile`, each read at the first use. Names are those of towns; there are no streets
  * and no postal codes.
  */
 export function openEmbeddedPlaces(namesFile: string): Places {
-  let reading: Promise<Gazetteer> | undefined;
-  let naming: Promise<Names> | undefined;
-  let opening: Promise<Countries> | undefined;
-  const gazetteer = () => (reading ??= readGazetteer());
+  const gazetteer = makeKeeper(readGazetteer);
+  const names = makeKeeper(() => readNames(namesFile));
   // borders tell the country, not the nearest town: near a border that town is often across it
-  const countries = (data: Gazetteer) => (opening ??= openCountries((code) => data.within.has(code)));
+  const countries = makeKeeper(async () => {
+    const { within } = await gazetteer();
+    return openCountries((code) => within.has(code));
+  });
   return {
     search: async (text, most) => {
-      const [data, names] = await Promise.all([gazetteer(), (naming ??= readNames(namesFile))]);
+      const [data, known] = await Promise.all([gazetteer(), names()]);
       const words = fold(text)
         .split(' ')
         .filter((word) => word !== '');
-      return candidates(data, names, words, most).map((position) => placeOf(data, position));
+      return candidates(data, known, words, most).map((position) => placeOf(data, position));
     },
     at: async (latitude, longitude) => {
       const data = await gazetteer();
-      const code = (await countries(data))(latitude, longitude);
+      const code = (await countries())(latitude, longitude);
       if (code === null) return null;
       const towns = data.within.get(code);
       const [member] = towns ? around(towns.index, longitude, latitude, 1, NEAR_KM) : [];

@@ -1,6 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openEmbeddedPlaces } from '../../src/places/embedded.ts';
 import type { Places } from '../../src/places/places.ts';
 import { openProvidedPlaces } from '../../src/places/provider.ts';
 import { embeddedPlaces } from '../support/embedded-places.ts';
@@ -46,6 +49,16 @@ describe.each(['embedded', 'photon', 'nominatim'])('places: %s', (name) => {
 });
 
 describe('the embedded index', () => {
+  test('is read again after a reading that failed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fieldlake-places-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'names.br');
+    const late = openEmbeddedPlaces(file);
+    await expect(late.search('Wageningen', 1)).rejects.toThrow('ENOENT');
+    copyFileSync(join(import.meta.dirname, '../../src/places/data/names.br'), file);
+    expect(await late.search('Wageningen', 1)).toMatchObject([{ municipality: 'Wageningen' }]);
+  });
+
   // airports, as their own operators and aviation registers state their country and position; several lie within sight of a border
   const airports: [string, number, number][] = [
     ['France', 47.59, 7.529],
