@@ -223,6 +223,15 @@ test('columns are separated by commas outside quotes', () => {
   expect(parsePath('a.')).toBeNull();
 });
 
+test('a name that looks like a field of a struct that has none of it is a column', () => {
+  const from = source([], { expanded: [uploaded('contributor.age', STRING), uploaded('contributor.name', STRING)] });
+  const read = (columns: string) => planRead(from, readRequest({ columns }), null).columns;
+  expect(read('contributor.age')).toMatchObject([{ name: 'contributor.age' }]);
+  expect(() => read('contributor.weight')).toThrow();
+  expect(JSON.stringify(planRead(from, readRequest({ columns: 'contributor.name' }), null).rows)).toContain('"kind":"field"');
+  expect(JSON.stringify(planRead(from, readRequest({ columns: '"contributor.name"' }), null).rows)).not.toContain('"kind":"field"');
+});
+
 test('numbers that a double cannot hold keep their digits', () => {
   const from = planRead(
     source([]),

@@ -1,5 +1,5 @@
 /** Finds the columns of the catalogue by paths as callers write them. */
-import type { Column } from '../terms/catalog.ts';
+import type { Column, ColumnType } from '../terms/catalog.ts';
 import { suggestNames } from '../terms/near.ts';
 import type { Expr } from '../terms/plan.ts';
 import { refuseParameter, shortenName } from '../terms/refusal.ts';
@@ -23,6 +23,10 @@ export const parsePath = (asked: string): string[] | null => {
 
 /** Makes the expression that reads a column from a scan, or from the relation to which a derived column was added. */
 export const makeColumnExpr = (column: Column): Expr => ({ kind: 'column', name: column.name, type: column.type });
+
+/** Whether a path of fields leads somewhere in values of a type. */
+const hasFields = (type: ColumnType, [name, ...deeper]: readonly string[]): boolean =>
+  name === undefined || (type.kind === 'struct' && type.fields.some((field) => field.name === name && hasFields(field.type, deeper)));
 
 const fieldsOf = (resolved: Resolved, fields: readonly string[], where: string, asked: string): Resolved => {
   let { type, expr } = resolved;
@@ -58,7 +62,7 @@ export const makeResolver = (columns: readonly Column[]) => {
     const split = asked.includes('::') && !whole ? splitType(asked, where) : { path: asked, type: null };
     const [first, ...fields] = parsePath(split.path) ?? [];
     const column = first === undefined ? undefined : visible.get(first);
-    if (whole && (!column || (fields.length > 0 && column.type.kind !== 'struct')))
+    if (whole && !(column && hasFields(column.type, fields)))
       return { name: whole.name, type: whole.type, expr: makeColumnExpr(whole), column: whole };
     if (!column)
       throw refuseParameter(where, `This table has no column '${shortenName(asked)}'.${suggestNames(first ?? asked, visible.keys())}`);
