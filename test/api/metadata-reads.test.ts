@@ -225,6 +225,23 @@ describe('metadata in reads', () => {
     await clear();
   });
 
+  test('meets the answer to a question also where a macro has an output of its name', async () => {
+    const made = await owner('POST', '/api/v1/experiments', { body: { name: 'Same name', organizationId: site.cast.leafLab } });
+    const own = `/api/v1/experiments/${made.body.id}`;
+    const macro = { id: crypto.randomUUID(), name: 'Counts', filename: 'counts.py', output: { plot: 7 } };
+    const { body } = await owner('POST', '/api/v1/iot/upload-url', { body: { experimentId: made.body.id } });
+    const sent = { ...message(0), macros: [macro] };
+    await fetch(body.uploadUrl, { method: 'PUT', headers: body.headers, body: JSON.stringify([sent]) });
+    await owner('POST', `${own}/metadata`, { body: { metadata: plots(ROWS) } });
+    const rows = async (tableName: string, columns: string) => {
+      const answer = await owner('GET', `${own}/data`, { query: { tableName, columns } });
+      return answer.status === 200 ? answer.body[0].data.rows : answer.body;
+    };
+    await expect.poll(() => rows('raw_data', 'plot,treatment')).toEqual([{ plot: 'P0', treatment: 'dry' }]);
+    await expect.poll(() => rows(macro.id, 'plot,question_plot')).toEqual([{ plot: 7, question_plot: 'P0' }]);
+    expect(await rows(macro.id, 'plot,treatment,area')).toEqual([{ plot: 7, treatment: 'dry', area: 2.5 }]);
+  });
+
   test('with a name that measurements have is told apart, and of a question that nobody answered is null', async () => {
     const columns = [
       { id: 'c1', name: 'plot_id', type: 'string' },

@@ -13,13 +13,20 @@ const RAW_ID = 'raw_id';
 
 const rowsOf = ({ files, live }: TableRows): TableRows => ({ files, ...(live ? { live } : {}) });
 
+/**
+ * Names the columns of a table whose values rows of metadata can meet. What a macro made is not what somebody answered, even under the name of the question:
+ * the answer is then found by the measurement.
+ */
+const listMatchable = (table: readonly Column[]): ReadonlySet<string> =>
+  new Set(listPhysicalColumns(table).flatMap(({ name, origin }) => (origin === 'output' ? [] : name)));
+
 /** Lists the columns that the dimension adds to a table. A name that the table has already gets `metadata_` before it. */
 export function listMetadataColumns(
   { columns: described, answers }: MetadataSource,
   table: readonly Column[],
 ): { columns: Column[]; described: MetadataColumn[] } {
   const taken = new Set(table.map(({ name }) => name.toLowerCase()));
-  const has = new Set(listPhysicalColumns(table).map(({ name }) => name));
+  const has = listMatchable(table);
   const free = (name: string): string => (taken.has(name.toLowerCase()) ? free(`metadata_${name}`) : name);
   const renamed = described.map((column) => {
     const name = free(column.name);
@@ -83,7 +90,7 @@ export function joinMetadata(from: Plan, source: TableSource, names: ReadonlySet
   const unused = (name: string): string => (taken.has(name) ? unused(`${name}_`) : name);
   // a read may add some columns before its cut and others after it; each time they get names of their own
   const turn = metadata.columns.findIndex(({ name }) => names.has(name));
-  const own = new Set(listPhysicalColumns(source.columns).map(({ name }) => name));
+  const own = listMatchable(source.columns);
   const asked = new Set(metadata.answers && listPhysicalColumns(metadata.answers.columns).map(({ name }) => name));
   const found = new Map<string, Expr[]>();
   let plan = from;
