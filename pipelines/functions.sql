@@ -63,3 +63,9 @@ create or replace temp macro loose_token_class(v) as case
   when v = 's' then {{empty}}
   when starts_with(v, 's') then {{text}}
   else token_class(v) end;
+
+-- A document of the engine's JSON with null for NaN and infinities, which no JSON has. A byte that no JSON holds is put behind every text and in the place of
+-- every such number, and tells the two apart.
+create or replace temp macro finite_json(v) as case when contains(v::varchar, 'NaN') or contains(v::varchar, 'Infinity')
+  then replace(replace(regexp_replace(v::varchar, '("(?:[^"\\]|\\.)*")|-?(?:NaN|Infinity)', '\1' || chr(1), 'g'), '"' || chr(1), '"'), chr(1), 'null')::json
+  else v end;

@@ -2,14 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from './server.ts';
 
 /** Uploads a file (a CSV) as a new table and waits until its rows are there. Answers the table's id. */
-export const uploadTable = (call: Call, experimentId: string, name: string, text: string, sourceKind = 'csv'): Promise<string> =>
-  upload(call, experimentId, text, { sourceKind, targetKind: 'new', targetName: name });
+export const uploadTable = (
+  call: Call,
+  experimentId: string,
+  name: string,
+  text: string | Uint8Array<ArrayBuffer>,
+  sourceKind = 'csv',
+): Promise<string> => upload(call, experimentId, text, { sourceKind, targetKind: 'new', targetName: name });
 
 /** Adds the rows of a CSV to a table, and waits until they are there. */
 export const appendTo = (call: Call, experimentId: string, uploadTableId: string, csv: string): Promise<string> =>
   upload(call, experimentId, csv, { targetKind: 'existing', uploadTableId });
 
-async function upload(call: Call, experimentId: string, text: string, fields: Record<string, string>): Promise<string> {
+async function upload(
+  call: Call,
+  experimentId: string,
+  text: string | Uint8Array<ArrayBuffer>,
+  fields: Record<string, string>,
+): Promise<string> {
   const form = new FormData();
   for (const [field, value] of Object.entries({ sourceKind: 'csv', ...fields })) form.append(field, value);
   form.append('files', new Blob([text]), `rows.${fields.sourceKind ?? 'csv'}`);
