@@ -75,11 +75,7 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
       of: of && expression(of, dialect),
       ofType: of && inferExprType(of),
       second: second ? expression(second, dialect) : null,
-      order: (order ?? []).map((sort) => ({
-        expr: expression(sort.expr, dialect),
-        descending: sort.descending,
-        type: inferExprType(sort.expr),
-      })),
+      order: (order ?? []).map((sort) => ({ expr: expression(sort.expr, dialect), descending: sort.descending })),
       fraction: fraction ?? null,
       type,
     }),

@@ -1,5 +1,5 @@
 import type { ColumnType } from './catalog.ts';
-import type { Expr, MemberType, Places, ScanColumn, TableRows } from './plan.ts';
+import type { AggregateFunction, Bucket, MemberType, Places, ScanColumn, TableRows } from './plan.ts';
 
 /** A bound value: `type` decides how the engine reads it, never the value's own JavaScript type. */
 export interface BoundValue {
@@ -31,11 +31,11 @@ export const joinFragments = (parts: readonly Fragment[], separator: string): Fr
 
 /** The parts of an aggregate whose inputs are already SQL text. */
 export interface AggregateParts {
-  how: Extract<Expr, { kind: 'aggregate' }>['how'];
+  how: AggregateFunction;
   of: Fragment | null;
   ofType: ColumnType | null;
   second: Fragment | null;
-  order: readonly { expr: Fragment; descending: boolean; type: ColumnType }[];
+  order: readonly { expr: Fragment; descending: boolean }[];
   fraction: number | null;
   type: ColumnType;
 }
@@ -84,9 +84,9 @@ export interface Dialect {
   /** Whether a condition is true of an element of an array. */
   holds(of: Fragment, condition: (element: Fragment) => Fragment): Fragment;
   /** Prints the start of a calendar unit. It does not depend on the session's time zone. */
-  bucket(of: Fragment, type: ColumnType, unit: Extract<Expr, { kind: 'bucket' }>['unit'], zone: string | null): Fragment;
+  bucket(of: Fragment, type: ColumnType, unit: Bucket, zone: string | null): Fragment;
   /** Prints what the rows of a bucket have in common, where it costs less to group by that than by the bucket's start. Prints the start too, made from it. */
-  coarse(of: Fragment, type: ColumnType, unit: Extract<Expr, { kind: 'bucket' }>['unit'], zone: string | null): Coarse | null;
+  coarse(of: Fragment, type: ColumnType, unit: Bucket, zone: string | null): Coarse | null;
   /** The first instant at which clocks in the zone show a local time. */
   instant(local: Fragment, zone: string): Fragment;
   /** Engines differ in result types, in errors on NaN, and in what may be ordered inside an aggregate. */

@@ -7,7 +7,7 @@ const QUOTE = 0x22;
 const MINUS = 0x2d;
 const BACKSLASH = 0x5c;
 /** Two to the 53rd: beyond it a JSON number would be read as its neighbour. */
-const SAFE = '9007199254740992';
+export const SAFE = '9007199254740992';
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 /** Whether a byte may be part of a number: a digit, or + - . E e */

@@ -3,6 +3,7 @@ import type { ColumnType } from '../../terms/catalog.ts';
 import { errors } from '../../../errors.ts';
 import { SCIENTIFIC, bound, joinFragments, q, raw } from '../../terms/dialect.ts';
 import { quoteWithBackticks } from '../../terms/quoting.ts';
+import { SAFE } from '../../terms/large-integers.ts';
 import { isCalendar } from '../../terms/plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../../terms/dialect.ts';
 import { printType } from '../../terms/types.ts';
@@ -40,7 +41,6 @@ const INFINITE = "cast('Infinity' as DOUBLE)";
 const finite = (of: Fragment) => q`abs(${of}) < ${raw(INFINITE)}`;
 /** Prints null instead of NaN and infinity: NaN would otherwise be ordered before the numbers. */
 const settled = (of: Fragment) => q`case when ${finite(of)} then ${of} end`;
-const SAFE = '9007199254740992';
 
 const bare = (of: Fragment, type: ColumnType): Fragment => {
   switch (type.kind) {

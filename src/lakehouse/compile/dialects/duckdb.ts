@@ -2,6 +2,7 @@
 import { BIGINT, type ColumnType } from '../../terms/catalog.ts';
 import { SCIENTIFIC, bound, joinFragments, q, raw } from '../../terms/dialect.ts';
 import { quoteName } from '../../terms/quoting.ts';
+import { SAFE } from '../../terms/large-integers.ts';
 import { isCalendar } from '../../terms/plan.ts';
 import type { Bucket, ScanColumn } from '../../terms/plan.ts';
 import type { AggregateParts, Dialect, Fragment } from '../../terms/dialect.ts';
@@ -45,9 +46,6 @@ const clock = (of: Fragment, reading: Fragment, suffix: string) => {
   const written = (digits: string) => q`strftime(${reading}, ${raw(`'%Y-%m-%dT%H:%M:%S.${digits}${suffix}'`)})`;
   return q`case when epoch_us(${of}) % 1000 = 0 then ${written('%g')} else ${written('%f')} end`;
 };
-
-/** Two to the 53rd: beyond it a JSON number would be read as its neighbour. */
-const SAFE = '9007199254740992';
 
 /** Prints the text of a value without quotes, for JSON and CSV alike; null where the value is null or not finite. */
 const bare = (of: Fragment, type: ColumnType): Fragment => {
