@@ -1,4 +1,7 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadLineage } from '../../src/api/data/lineage.service.ts';
+import { openTable } from '../../src/authorization/tables.ts';
 import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { eventually } from '../support/crashes.ts';
@@ -105,5 +108,24 @@ describe('GET /api/v1/experiments/{id}/data/rows/{row}/lineage', () => {
     expect(await ask('0'.repeat(32), 'raw_data')).toMatchObject({ status: 404, body: { code: 'ROWS_NOT_FOUND' } });
     expect(await ask("x' or 1=1 --", 'raw_data')).toMatchObject({ status: 404, body: { code: 'ROWS_NOT_FOUND' } });
     expect(await ask(raw!.id, 'nothing')).toMatchObject({ status: 404, body: { code: 'TABLE_NOT_FOUND' } });
+  });
+
+  test('fails when it cannot be found out who may read the measurements, and does not take that for a refusal', async () => {
+    const [ctx, owner$] = [await test$.context(), test$.cast.owner.id];
+    const table = await openTable(ctx.db, owner$, experimentId, macroId);
+    const [made] = await rowsOf(macroId);
+    const load = () => loadLineage(ctx, owner$, table, made!.id);
+    expect(await load()).toMatchObject({ source: { id: messageId } });
+    const admin = new pg.Client({ connectionString: test$.database.url });
+    await admin.connect();
+    // what decides about tables is away, and nothing else
+    await admin.query('alter function table_action(text) rename to table_action_away');
+    try {
+      await expect(load()).rejects.toThrow();
+    } finally {
+      await admin.query('alter function table_action_away(text) rename to table_action');
+      await admin.end();
+    }
+    expect(await load()).toMatchObject({ source: { id: messageId } });
   });
 });

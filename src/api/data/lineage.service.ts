@@ -1,7 +1,7 @@
 import { decide } from '../../authorization/access.ts';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
-import { errors } from '../../errors.ts';
+import { ApiError, errors } from '../../errors.ts';
 import { printUploadSource } from '../../ingest/uploads/rows.ts';
 import { findRow } from '../../ingest/messages/measured.ts';
 import { findTable } from '../../lakehouse/tables/manifest.ts';
@@ -83,7 +83,10 @@ export async function loadLineage(ctx: Context, userId: string, table: OpenTable
   // a caller who may read macro rows but not raw ones is not told the source of the raw ones
   const source = await openTable(ctx.db, userId, experimentId, 'raw_data').then(
     () => origin.source,
-    () => null,
+    (error: unknown) => {
+      if (error instanceof ApiError && error.code === 'TABLE_DENIED') return null;
+      throw error;
+    },
   );
   const version = text(row['macro_version']);
   const mayRead = await decide(ctx.db, userId, 'macro', identifier, 'read').then(({ allow }) => allow);
