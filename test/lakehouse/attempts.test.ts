@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errors } from '../../src/errors.ts';
-import { removeUncommitted, retryUnchanged } from '../../src/ingest/attempts.ts';
-import { openLake, type Lake } from './setup.ts';
+import { removeUncommitted, retryUnchanged } from '../../src/lakehouse/tables/attempts.ts';
+import { openLake, type Lake } from '../ingest/setup.ts';
 
 let lake: Lake;
 beforeAll(async () => {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, mkdirSync, renameSync, writeFileSync, utimesSy
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compactTables } from '../../src/api/data/compaction.service.ts';
+import type { Database } from '../../src/database/database.ts';
 import { printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
 import { compactTable, listFragmentedTables, sweepLake } from '../../src/lakehouse/tables/maintenance.ts';
 import { findTableById, listFiles } from '../../src/lakehouse/tables/manifest.queries.ts';
@@ -53,6 +54,23 @@ test('compaction that meets another writer leaves the table as that one made it'
   expect(first.before + second.before).toBe(3);
   expect((await lake.rows(table.id)).map(({ a }) => a)).toHaveLength(3);
   expect(readdirSync(join(lake.folder, 'lake', printTableFolder(table.experimentId, table.id)))).toHaveLength(4);
+});
+
+test('compaction that can neither commit nor look what became of that throws why it could not commit', async () => {
+  const table = await lake.makeTable();
+  for (let file = 0; file < 3; file += 1) await lake.ingest(table, 'csv', [{ path: `${file}.csv`, bytes: `a\n${file}\n` }]);
+  let isLost = false;
+  const losing: Database = {
+    ...lake.db,
+    transaction: () => {
+      isLost = true;
+      return Promise.reject(new Error('not committed'));
+    },
+    rows: (query) => (isLost ? Promise.reject(new Error('not found out')) : lake.db.rows(query)),
+  };
+  const { staging } = lake.deps;
+  await expect(compactTable({ db: losing, staging }, table.id, { sortColumn: 'uploaded_at' })).rejects.toThrow('not committed');
+  expect(await compactTable({ db: lake.db, staging }, table.id, { sortColumn: 'uploaded_at' })).toEqual({ before: 3, after: 1 });
 });
 
 test('a table whose file is lost is told of, and holds back no other', async () => {

@@ -6,7 +6,7 @@ import { errors } from '../../errors.ts';
 import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
 import { commit, printFingerprint, listKnownSources, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted, retryUnchanged } from '../attempts.ts';
+import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { cut, MAX_NAME, nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from '../typing/columns.ts';
 import type { Answer } from './questions.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { commit, findTable, printFingerprint, listKnownSources, restampSources } from '../../lakehouse/tables/manifest.ts';
 import type { StagingArea } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted, retryUnchanged } from '../attempts.ts';
+import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { makeDeviceHasher, makeMessageHasher } from './ids.ts';
 import { makeMeasurementRows, type MeasurementRow } from './rows.ts';
 import { openTable, stageMeasurements } from './tables.ts';

@@ -7,7 +7,7 @@ import { errors } from '../../errors.ts';
 import { listColumnsAt, findTable, listKnownSources, type NewSource } from '../../lakehouse/tables/manifest.ts';
 import type { StagingArea } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted, retryUnchanged } from '../attempts.ts';
+import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { MAX_COLUMNS } from '../limits.ts';
 import { hashDelivery, makeDeviceHasher, makeMessageHasher } from './ids.ts';
 import {

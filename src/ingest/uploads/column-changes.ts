@@ -11,7 +11,7 @@ import { printPhysicalType, type StagingArea, type StagingSession } from '../../
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { printType } from '../../lakehouse/terms/types.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted, retryUnchanged } from '../attempts.ts';
+import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { isColumnName, isOwnColumn, nameOddColumn } from '../typing/columns.ts';
 import { fill, listFunctions, type Pipelines } from '../pipeline.ts';
 import { printValue } from '../typing/printed-values.ts';

@@ -7,7 +7,7 @@ import { listColumnsAt, commit, createTable, findSource, findTableById, printFin
 import { changeWith } from '../../lakehouse/tables/rewriting.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted } from '../attempts.ts';
+import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
 import { NotPlain } from './read/json-lines.ts';
 import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';

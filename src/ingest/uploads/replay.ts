@@ -14,7 +14,7 @@ import {
 import { changeWith } from '../../lakehouse/tables/rewriting.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted } from '../attempts.ts';
+import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
 import { listFunctions, setVariable } from '../pipeline.ts';
 import { BufferedFile, FileRefused, RefusedBefore, Refusals } from '../record-writer.ts';
 import { readSource } from './sources.ts';

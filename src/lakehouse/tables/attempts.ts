@@ -1,10 +1,10 @@
 /** What every writer of tables does when another writer was faster, and when its own work fails. */
-import { ApiError } from '../errors.ts';
-import { listKnownPaths } from '../lakehouse/tables/manifest.ts';
-import type { StagingArea } from '../lakehouse/tables/staging.ts';
-import type { Staged } from '../lakehouse/terms/warehouse.ts';
-import type { Queryable } from '../database/database.ts';
-import { retry } from '../database/retry.ts';
+import type { Queryable } from '../../database/database.ts';
+import { retry } from '../../database/retry.ts';
+import { ApiError } from '../../errors.ts';
+import type { Staged } from '../terms/warehouse.ts';
+import { listKnownPaths } from './manifest.queries.ts';
+import type { StagingArea } from './staging.ts';
 
 /** Repeats an attempt, at most `most` times, as long as it fails because somebody has changed what it began with (`SOURCE_CHANGED`). `tries` counts from 1. */
 export const retryUnchanged = <T>(most: number, attempt: (tries: number) => Promise<T>): Promise<T> =>

@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ObjectStore } from '../../storage/objects.ts';
+import { removeUncommitted } from './attempts.ts';
 import { LOG_FOLDER } from './delta/places.ts';
 import { trimLogs } from './delta/trimming.ts';
 import { listColumnsAt, commit, printFingerprint } from './manifest.ts';
@@ -93,15 +94,7 @@ export async function compactTable(
       before += group.length;
       after += staged.files.length;
     } catch (error) {
-      const known = new Set(
-        (
-          await queries.listKnownPaths(
-            db,
-            staged.files.map(({ path }) => path),
-          )
-        ).map(({ path }) => path),
-      );
-      await staging.remove(staged.files.map(({ path }) => path).filter((path) => !known.has(path)));
+      await removeUncommitted({ db, staging }, [staged]);
       if ((error as { code?: unknown }).code === 'TABLE_DELETED') return { before, after };
       if ((error as { code?: unknown }).code !== 'SOURCE_CHANGED') throw error;
     }

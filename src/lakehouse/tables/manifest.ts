@@ -20,7 +20,6 @@ export {
   findSource,
   findTable,
   findTableById,
-  listKnownPaths,
   listKnownSources,
   lockTable,
   moveSource,
