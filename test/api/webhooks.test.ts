@@ -383,6 +383,30 @@ describe('an endpoint that does wrong', () => {
     await healthy.stop();
   });
 
+  test('answers when its claim has run out: whoever has it by then keeps it', async () => {
+    const kept = [];
+    for (const isTaken of [false, true]) {
+      const { id } = await register();
+      let settle = () => undefined as unknown;
+      receiver.answer = (response) => (settle = () => response.writeHead(204).end());
+      const heard = receiver.heard.length;
+      await experiment();
+      await receiver.hears(heard + 1);
+      // another worker has taken it meanwhile
+      if (isTaken) await site.db.run(sql('test')`update webhook_endpoints set busy_until = now() + interval '1 hour' where id = ${id}`);
+      settle();
+      const jobs = () =>
+        site.db.rows<{ state: string }>(
+          sql('test')`select state from pgboss.job where name = 'webhooks.deliver' and data ->> 'endpointId' = ${id}`,
+        );
+      await until(jobs, (all) => all.every(({ state }) => state === 'completed'));
+      expect((await deliveries(id))[0]).toMatchObject({ status: 'delivered', attempts: 1 });
+      kept.push(await site.db.one(sql('test')`select busy_until is not null as "isTaken" from webhook_endpoints where id = ${id}`));
+      await owner()('DELETE', at(id));
+    }
+    expect(kept).toEqual([{ isTaken: false }, { isTaken: true }]);
+  });
+
   test('redirects, and the other place gets nothing', async () => {
     const other = await startReceiver();
     const answers = ['http://169.254.169.254/latest/meta-data/', other.url];

@@ -47,6 +47,8 @@ export const reopenDelivery = (db: Queryable, endpointId: string, id: string) =>
 
 export interface TakenEndpoint {
   id: string;
+  /** Until when it is claimed, to the microsecond. This tells one claim from the next. */
+  busyUntil: string;
   organizationId: string;
   url: string;
   /** Sealed. */
@@ -56,17 +58,17 @@ export interface TakenEndpoint {
   failures: number;
 }
 
-const BUSY_FOR = fragment`interval '45 seconds'`;
-
-/** Claims an endpoint in order to call it. Answers nothing when another worker has it, or when it may not be called now. */
-export const takeEndpoint = (db: Queryable, endpointId: string) =>
+/** Claims an endpoint for so many seconds in order to call it. Answers nothing when another worker has it, or when it may not be called now. */
+export const takeEndpoint = (db: Queryable, endpointId: string, seconds: number) =>
   db.one<TakenEndpoint>(sql('webhooks.takeEndpoint')`
-    update webhook_endpoints set busy_until = now() + ${BUSY_FOR}
+    update webhook_endpoints set busy_until = now() + make_interval(secs => ${seconds})
     where id = ${endpointId} and is_enabled and coalesce(busy_until <= now(), true) and coalesce(held_until <= now(), true)
-    returning id, organization_id as "organizationId", url, secret, case when old_secret_until > now() then old_secret end as "oldSecret", failures`);
+    returning id, busy_until::text as "busyUntil", organization_id as "organizationId", url, secret, case when old_secret_until > now() then old_secret end as "oldSecret", failures`);
 
-export const releaseEndpoint = (db: Queryable, endpointId: string) =>
-  db.run(sql('webhooks.releaseEndpoint')`update webhook_endpoints set busy_until = null where id = ${endpointId}`);
+/** Gives an endpoint back, unless the claim ran out and another worker has it now. */
+export const releaseEndpoint = (db: Queryable, { id, busyUntil }: TakenEndpoint) =>
+  db.run(sql('webhooks.releaseEndpoint')`
+    update webhook_endpoints set busy_until = null where id = ${id} and busy_until = ${busyUntil}::timestamptz`);
 
 export interface DueMessage {
   id: string;
@@ -105,7 +107,7 @@ interface Called {
 /** Records a successful call. Answers undefined when the endpoint is gone. */
 export const noteSuccess = (db: Queryable, endpointId: string) =>
   db.one<Called>(sql('webhooks.noteSuccess')`
-    update webhook_endpoints set failures = 0, failing_since = null, held_until = null, last_success_at = now(), busy_until = now() + ${BUSY_FOR}
+    update webhook_endpoints set failures = 0, failing_since = null, held_until = null, last_success_at = now()
     where id = ${endpointId} returning is_enabled as "isEnabled", failures, 0 as "failingSeconds"`);
 
 /** Counts a failure, leaves the endpoint alone for a while, and says how long it has been failing. */

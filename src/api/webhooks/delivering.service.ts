@@ -26,8 +26,11 @@ const RETRY_AFTER = [5, 30, 120, 600, 3_600, 10_800, 28_800, 86_400];
 const LONGEST_HOLD = 60;
 const DISABLE = { failures: 10, seconds: 3 * 86_400 };
 const GONE = 410;
-/** After so many messages, an endpoint gives way to others. */
+/** After so many messages, or so long, an endpoint gives way to others. */
 const AT_ONCE = 50;
+const TURN_MS = 10_000;
+/** How long an endpoint is claimed: longer than a turn, and the longest call that may begin at its end (30 s). */
+const CLAIM_SECONDS = 45;
 const KEPT_PER_ENDPOINT = 1_000;
 
 const jittered = (seconds: number) => seconds * (0.9 + Math.random() * 0.2);
@@ -73,10 +76,11 @@ const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outc
  * worker is calling it. A crash leaves messages waiting, so that each is sent at least once.
  */
 export async function deliverTo(ctx: Context, endpointId: string, signal: AbortSignal): Promise<void> {
-  const endpoint = await takeEndpoint(ctx.db, endpointId);
+  const endpoint = await takeEndpoint(ctx.db, endpointId, CLAIM_SECONDS);
   if (!endpoint) return;
+  const end = performance.now() + TURN_MS;
   try {
-    for (let sent = 0; sent < AT_ONCE && !signal.aborted; sent += 1) {
+    for (let sent = 0; sent < AT_ONCE && performance.now() < end && !signal.aborted; sent += 1) {
       const message = await findDue(ctx.db, endpointId);
       if (!message) return;
       const outcome = await call(ctx, endpoint, message, signal);
@@ -87,7 +91,7 @@ export async function deliverTo(ctx: Context, endpointId: string, signal: AbortS
     // a call that was cut off by a stop is no attempt
     if (!signal.aborted) throw error;
   } finally {
-    await releaseEndpoint(ctx.db, endpointId);
+    await releaseEndpoint(ctx.db, endpoint);
   }
 }
 
