@@ -10,7 +10,7 @@ import type { Authority, ServerCertificate } from './authority.ts';
 import { hashCertificate } from './authority.ts';
 import type { BrokerHooks, BrokerLimits, BrokerRefusal, DisconnectReason } from './connections.ts';
 import { BROKER_LIMITS } from './connections.ts';
-import { Gate, PacketTooLarge } from './gate.ts';
+import { Gate, PacketMalformed, PacketTooLarge } from './gate.ts';
 import type { ArnPrefix } from './policy.ts';
 import { printClientArn, printTopicArn, printTopicFilterArn } from './policy.ts';
 import { MQTT_PORT } from './registry.ts';
@@ -246,6 +246,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     sessions.set(gate, session);
     gate.on('error', (cause) => {
       if (cause instanceof PacketTooLarge) refuse(session, 'packet-too-large');
+      if (cause instanceof PacketMalformed) refuse(session, 'packet-malformed');
     });
     gate.on('close', () => {
       if (session.expiry) clearTimeout(session.expiry);

@@ -64,6 +64,7 @@ export type BrokerRefusal =
   | 'topic-unknown'
   | 'topic-not-allowed'
   | 'packet-too-large'
+  | 'packet-malformed'
   | 'quality-of-service-2'
   | 'filter-not-allowed';
 

@@ -22,6 +22,11 @@ export class PacketTooLarge extends Error {
   override name = 'PacketTooLarge';
 }
 
+/** Why a connection ends whose next packet says a length of more than four digits: where the packet ends is then unknown. */
+export class PacketMalformed extends Error {
+  override name = 'PacketMalformed';
+}
+
 type Header = { type: number; remaining: number; total: number } | 'more' | 'malformed';
 
 /** The fixed header of an MQTT packet: type, and a length of up to four 7-bit digits. */
@@ -99,7 +104,7 @@ export class Gate extends Duplex {
     while (this.#wanted && !this.#closed() && !this.destroyed) {
       const header = this.#pending.length > 0 ? readHeader(this.#pending) : 'more';
       if (header === 'malformed' || (header !== 'more' && header.total > this.#limits.packetBytes)) {
-        this.destroy(header === 'malformed' ? new Error('malformed packet length') : new PacketTooLarge('packet too large'));
+        this.destroy(header === 'malformed' ? new PacketMalformed('malformed packet length') : new PacketTooLarge('packet too large'));
         return;
       }
       if (header !== 'more' && this.#pending.length >= header.total) this.#pass(header);

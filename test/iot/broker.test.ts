@@ -277,6 +277,30 @@ describe('who gets in and what may be sent', () => {
     expect(await publish(await at.asDevice(device), topic)).toBe('acknowledged');
     expect(at.problems).toEqual([]);
   });
+
+  test('a length that never ends is a refusal for the log, before CONNECT and behind it', async () => {
+    const endless = Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0x01]);
+    const refused = () => at.refusals.filter(({ reason }) => reason === 'packet-malformed');
+    const socket = connectTls({ port: at.port, host: '127.0.0.1', servername: 'localhost', ca: at.authority.certificatePem });
+    socket.on('error', () => undefined);
+    await once(socket, 'secureConnect');
+    const [before, closed] = [refused().length, once(socket, 'close')];
+    socket.write(endless);
+    socket.resume();
+    await closed;
+    expect(refused().slice(before)).toEqual([{ reason: 'packet-malformed', clientId: null, principal: null, topic: null }]);
+    const device = await at.newDevice([EXPERIMENT]);
+    const client = await at.asDevice(device);
+    expect(await publish(client, topic)).toBe('acknowledged');
+    const gone = new Promise<void>((resolve) => client.once('close', () => resolve()));
+    client.stream.write(endless);
+    await gone;
+    expect(refused().at(-1)).toMatchObject({ clientId: device.thing, principal: device.certificateId });
+    await until(
+      () => at.presence.some(({ clientId, disconnectReason }) => clientId === device.thing && disconnectReason === 'CLIENT_ERROR'),
+      'end',
+    );
+  });
 });
 
 describe('acknowledgement', () => {
