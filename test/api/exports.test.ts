@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeFileName, makeSlug } from '../../src/storage/file-name.ts';
+import { removeExport } from '../../src/api/exports/exports.service.ts';
 import { expireExports } from '../../src/api/exports/writing.service.ts';
+import type { Caller } from '../../src/auth/caller.ts';
 import { sql } from '../../src/database/sql.ts';
 import { readByteRange } from '../../src/http/answers/ranges.ts';
 import { grant } from '../support/cast.ts';
@@ -264,6 +266,31 @@ describe('exports', () => {
     await expireExports(await site.context());
     expect(await objects()).toEqual([]);
     expect((await call('viewer', 'GET', `/${old}/status`)).body).toMatchObject({ status: 'completed', filePath: null });
+  });
+
+  test('one whose file the store does not remove stays, and is removed by the next try', async () => {
+    const exportId = await start({}, 'owner');
+    expect(await finished(exportId, 'owner')).toMatchObject({ status: 'completed' });
+    const context = await site.context();
+    const caller: Caller = {
+      userId: site.cast.owner.id,
+      via: { kind: 'key', keyId: crypto.randomUUID() },
+      requestId: 'removing',
+      organizationId: null,
+      created: async (_tx, answer) => answer,
+    };
+    const away = { ...context, objects: { ...context.objects, delete: () => Promise.reject(new Error('the store is away')) } };
+    await expect(removeExport(away, caller, { experimentId, exportId })).rejects.toThrow('the store is away');
+    expect(await call('owner', 'GET', `/${exportId}`)).toMatchObject({ status: 200 });
+    await removeExport(context, caller, { experimentId, exportId });
+    expect(await call('owner', 'GET', `/${exportId}`)).toMatchObject({ status: 404 });
+    const left: string[] = [];
+    for await (const { key } of context.objects.list(`exports/${exportId}/`)) left.push(key);
+    expect(left).toEqual([]);
+    const said = await site.db.rows(
+      sql('test')`select action from audit_events where details ->> 'exportId' = ${exportId} and action = 'export.deleted'`,
+    );
+    expect(said).toHaveLength(1);
   });
 
   test('two exports of a person run at once; the others wait for them', async () => {

@@ -193,14 +193,16 @@ export async function removeExport(ctx: Context, caller: Caller, path: ExportPat
     details: { exportId: row.exportId },
   };
   const isCancelled = await ctx.db.transaction(async (tx) => {
-    if ((await cancelExport(tx, row.exportId)) > 0) {
-      await audit(tx, caller, { action: 'export.cancelled', ...event });
-      return true;
-    }
-    if ((await deleteExport(tx, row.exportId)) > 0) await audit(tx, caller, { action: 'export.deleted', ...event });
-    return false;
+    if ((await cancelExport(tx, row.exportId)) === 0) return false;
+    await audit(tx, caller, { action: 'export.cancelled', ...event });
+    return true;
   });
-  if (!isCancelled) await removeObjects(ctx, row.exportId);
+  if (isCancelled) return;
+  // the file goes first: a failure in between leaves the row, by which it is removed again
+  await removeObjects(ctx, row.exportId);
+  await ctx.db.transaction(async (tx) => {
+    if ((await deleteExport(tx, row.exportId)) > 0) await audit(tx, caller, { action: 'export.deleted', ...event });
+  });
 }
 
 /** Removes the exports of a deleted experiment with their files. */
