@@ -14,6 +14,8 @@ export interface Exchange {
   caller?: Caller;
   /** Aborted when the caller goes away before the answer is sent. */
   signal: AbortSignal;
+  /** Called when the head of the answer is decided, whether or not anybody ever reads it. */
+  onHead?: () => void;
   /** Path template of the matched route, for logs and metrics. */
   route?: string;
 }

@@ -21,8 +21,11 @@ export function observe(request: Request, response: Response, next: NextFunction
 
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => Response;
   response.writeHead = ((...args: unknown[]) => {
-    if (!response.headersSent) response.setHeader('Server-Timing', serverTiming(exchange));
-    return writeHead(...args);
+    if (response.headersSent) return writeHead(...args);
+    response.setHeader('Server-Timing', serverTiming(exchange));
+    writeHead(...args);
+    exchange.onHead?.();
+    return response;
   }) as typeof response.writeHead;
 
   response.once('close', () => {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { grant } from '../support/cast.ts';
@@ -111,6 +112,33 @@ describe('POST /api/v1/experiments', () => {
     expect(new Set(parallel.filter(({ status }) => status === 201).map(({ body }) => body.id)).size).toBe(1);
     expect(parallel.every(({ status }) => status === 201 || status === 409)).toBe(true);
   });
+});
+
+test('a call whose answer nobody reads gives its key back once it is decided', async () => {
+  const { id } = await create('Unread');
+  const path = `/api/v1/experiments/${id}/data/macros/${crypto.randomUUID()}/reprocess`;
+  const key = `x-api-key: ${site.cast.owner.apiKey}`;
+  const { hostname, port, host } = new URL(site.server.baseUrl);
+  const held = async () => (await site.db.rows(sql('test')`select from idempotency_keys where key = 'unread'`)).length;
+  const socket = connect(Number(port), hostname);
+  try {
+    await site.db.transaction(async (tx) => {
+      // the call waits for the experiment, and then ends without having made anything
+      await tx.run(sql('test')`select from experiments where id = ${id} for update`);
+      // its answer comes behind one that never ends
+      socket.write(`GET /api/v1/experiments/${id}/changes HTTP/1.1\r\nhost: ${host}\r\n${key}\r\n\r\n`);
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nhost: ${host}\r\n${key}\r\nidempotency-key: unread\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
+      );
+      await expect.poll(held, { timeout: 10_000 }).toBe(1);
+    });
+    await expect.poll(held, { timeout: 10_000 }).toBe(0);
+    expect(socket.destroyed).toBe(false);
+    const again = await site.as(site.cast.owner)('POST', path, { body: {}, headers: { 'idempotency-key': 'unread' } });
+    expect(again).toMatchObject({ status: 404, body: { code: 'MACRO_NOT_USABLE' } });
+  } finally {
+    socket.destroy();
+  }
 });
 
 describe('GET /api/v1/experiments', () => {

@@ -6,7 +6,7 @@ import type { Database } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { getRawBody } from '../requests/body.ts';
 import { findOperation } from '../requests/parameters.ts';
-import { getContext } from '../exchange.ts';
+import { getContext, getExchange } from '../exchange.ts';
 import { claimKey, findKeptAnswer, keepAnswer, releaseKey, type Claim } from './idempotency.queries.ts';
 
 /** The answer of the first call, thrown to the edge instead of running the operation again. */
@@ -53,7 +53,8 @@ export async function isKeyUsed(request: Request, caller: Caller): Promise<boole
 
 /**
  * Claims the Idempotency-Key of a POST. `caller.created` keeps the first answer of a creation for 24 h, in the transaction of the change. The same key with
- * another body is 422, a second call while the first runs 409. A call that fails, or that creates nothing, gives the key back.
+ * another body is 422, a second call while the first runs 409. A call that fails, or that creates nothing, gives the key back once its answer is decided:
+ * nobody may ever read that.
  */
 export async function claimIdempotencyKey(request: Request, response: Response, caller: Caller, fingerprint?: Buffer): Promise<void> {
   const key = request.get('idempotency-key');
@@ -86,7 +87,13 @@ export async function claimIdempotencyKey(request: Request, response: Response, 
     kept = true;
     return answer;
   };
-  response.once('close', () => {
+  let isSettled = false;
+  const settle = () => {
+    if (isSettled) return;
+    isSettled = true;
     if (!kept || response.statusCode >= 400) void release(db, claim);
-  });
+  };
+  getExchange(response).onHead = settle;
+  // a call that is never answered
+  response.once('close', settle);
 }
