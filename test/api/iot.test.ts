@@ -230,6 +230,28 @@ describe('an object that is there', () => {
     expect(await handled(id)).toMatchObject([{ status: 'stored', stored: 1 }]);
     expect(await adoptObjects(await test$.context(), new AbortController().signal, -1_000)).toBe(0);
   });
+
+  test('and cannot be taken in holds back no other', async () => {
+    const id = await makeExperiment();
+    const { key } = await urlFor({}, id);
+    const context = await test$.context();
+    // before and behind it, objects whose experiment has no id
+    const bad = ['0-nonsense', 'z-nonsense'].map((experiment) => key.replace(id, experiment));
+    for (const each of [bad[0]!, key, bad[1]!])
+      await context.objects.put(
+        each,
+        (async function* () {
+          yield Buffer.from(JSON.stringify({ timestamp: AT, sample: { n: 'held' } }));
+        })(),
+      );
+    try {
+      expect(await adoptObjects(context, new AbortController().signal, -1_000)).toBe(1);
+      expect(await handled(id)).toMatchObject([{ status: 'stored', stored: 1 }]);
+      expect((await objectsLeft('messages/')).filter((each) => bad.includes(each)).sort()).toEqual(bad);
+    } finally {
+      for (const each of bad) await context.objects.delete(each);
+    }
+  });
 });
 
 describe.concurrent('a signed URL', () => {

@@ -3,6 +3,7 @@ import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
+import { isAround } from '../../ingest/messages/drain.ts';
 import { eraseMessages, listKnownObjects, storeMessages } from '../../ingest/messages/store.ts';
 import { errors } from '../../errors.ts';
 import { isObjectKey, printObjectKey, refuseTooLarge, type ObjectFacts } from '../../storage/objects.ts';
@@ -87,7 +88,22 @@ export async function completeUpload(ctx: Context, caller: Caller, key: string, 
   return { key, contentLength };
 }
 
-/** Takes objects into the inbox whose arrival was lost, with the process or with the store's message about it. Answers how many. */
+/** Takes an object into the inbox, and answers whether it is there. One that cannot be taken for a reason of its own is logged, and stays for the next time. */
+async function tryObject(ctx: Context, facts: ObjectFacts, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await takeObject(ctx, facts, signal)) !== null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isAround(error)) throw error;
+    ctx.log.warn({ err: error, key: facts.key }, 'an object of messages could not be taken in yet');
+    return false;
+  }
+}
+
+/**
+ * Takes objects into the inbox whose arrival was lost, with the process or with the store's message about it. One that cannot be taken holds back no other.
+ * Answers how many were taken.
+ */
 export async function adoptObjects(ctx: Context, signal: AbortSignal, afterMs = ADOPT_AFTER_MS): Promise<number> {
   let adopted = 0;
   let batch: ObjectFacts[] = [];
@@ -100,7 +116,7 @@ export async function adoptObjects(ctx: Context, signal: AbortSignal, afterMs = 
         )
       ).map(({ objectKey: key }) => key),
     );
-    for (const facts of batch) if (!known.has(facts.key) && (await takeObject(ctx, facts, signal)) !== null) adopted += 1;
+    for (const facts of batch) if (!known.has(facts.key) && (await tryObject(ctx, facts, signal))) adopted += 1;
     batch = [];
   };
   for await (const facts of ctx.objects.list(`${PREFIX}/`)) {
