@@ -960,6 +960,7 @@ table recent_measurements
 table registry_changes
   experiment_id uuid not null
   changed_at timestamp with time zone not null default now()
+  next_at timestamp with time zone not null default now()
   constraint registry_changes_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint registry_changes_pkey PRIMARY KEY (experiment_id)
 table registry_things

@@ -1,3 +1,5 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
@@ -84,6 +86,27 @@ test.concurrent('an anonymised experiment names the owner of a device by pseudon
   await expect.poll(async () => (await devices(id))[0]?.serial_number).toBe('AMB-4');
   expect((await devices(id))[0].owner).toMatch(/^Contributor-[0-9A-F]{16}$/);
   expect(JSON.stringify(await read(id))).not.toContain(site.cast.owner.id);
+});
+
+test('an experiment that cannot be written holds back no other, and is written once it can', async () => {
+  const experiments = [await experiment(), await experiment()] as const;
+  const made = [await register('AMB-5'), await register('AMB-6')] as const;
+  for (const [at, id] of experiments.entries()) {
+    await send(id, made[at]!.thingName, 1);
+    await expect.poll(async () => (await devices(id))[0]?.status).toBe('pending');
+  }
+  const [broken, whole] = experiments;
+  const folder = join(site.lakeFolder, 'tables', broken);
+  renameSync(folder, `${folder}.away`);
+  writeFileSync(folder, 'in its place');
+  for (const { id } of made) expect((await owner('POST', `/api/v1/devices/${id}/credentials`)).status).toBe(201);
+  await expect.poll(async () => (await devices(whole))[0]?.status).toBe('active');
+  const left = () =>
+    site.db.rows(sql('test')`select experiment_id as id from registry_changes where experiment_id = any (${[...experiments]}::uuid[])`);
+  expect(await left()).toEqual([{ id: broken }]);
+  rmSync(folder);
+  renameSync(`${folder}.away`, folder);
+  await expect.poll(async () => (await devices(broken))[0]?.status, { timeout: 20_000 }).toBe('active');
 });
 
 test('two at work on many changes at once leave the lake as the registry is', async () => {

@@ -2,19 +2,33 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { RegistryRow } from '../../ingest/dimensions.ts';
 
-export const anyRegistryChange = fragment`exists (select from registry_changes)`;
+export const anyRegistryChange = fragment`exists (select from registry_changes where next_at <= now())`;
 
-/** The experiment that has waited longest for the lake to know its devices as they are now. */
+export interface RegistryChange {
+  experimentId: string;
+  /** To the microsecond. This tells one change of an experiment from the next. */
+  changedAt: string;
+}
+
+/** The experiment, of those that may be written now, that has waited longest for the lake to know its devices as they are now. */
 export const findRegistryChange = (db: Queryable) =>
-  db.one<{ experimentId: string; changedAt: string }>(sql('registry.findChange')`
-    select experiment_id as "experimentId", changed_at::text as "changedAt" from registry_changes order by changed_at limit 1`);
+  db.one<RegistryChange>(sql('registry.findChange')`
+    select experiment_id as "experimentId", changed_at::text as "changedAt" from registry_changes where next_at <= now() order by changed_at limit 1`);
 
 /** Ends a change, unless another has come since. */
-export const endRegistryChange = (tx: Transaction, { experimentId, changedAt }: { experimentId: string; changedAt: string }) =>
+export const endRegistryChange = (tx: Transaction, { experimentId, changedAt }: RegistryChange) =>
   tx.run(
     sql(
       'registry.endChange',
     )`delete from registry_changes where experiment_id = ${experimentId} and changed_at = ${changedAt}::timestamptz`,
+  );
+
+/** Leaves a change alone for so many seconds. */
+export const holdRegistryChange = (db: Queryable, experimentId: string, seconds: number) =>
+  db.run(
+    sql(
+      'registry.holdChange',
+    )`update registry_changes set next_at = now() + make_interval(secs => ${seconds}) where experiment_id = ${experimentId}`,
   );
 
 /** The devices that measured for an experiment, as they are registered now. */
