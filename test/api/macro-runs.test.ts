@@ -568,6 +568,15 @@ test('an experiment whose measurements cannot be read holds back no other, and i
   expect(await rowsOf(whole, macroId, { columns: 'twice' })).toEqual([{ twice: 42 }]);
   const { body: runs } = await owner('GET', `/api/v1/experiments/${broken}/data/macros/${macroId}/reprocess`);
   expect(runs).toMatchObject([{ status: 'queued' }]);
+  // between its tries it rests, and no look at the queue is a try
+  const resting = () =>
+    test$.db.one(
+      sql(
+        'test',
+      )`select tries, next_at > now() as "isResting" from macro_reprocesses where experiment_id = ${broken} and status = 'queued'`,
+    );
+  await expect.poll(resting, { timeout: 15_000 }).toEqual({ tries: 2, isResting: true });
+  await expect.poll(() => test$.server.output().split('a macro could not be run again yet').length).toBe(3);
   for (const file of files) renameSync(`${file}.away`, file);
   await settled(broken);
   expect(await rowsOf(broken, macroId, { columns: 'twice' })).toEqual([{ twice: 42 }]);

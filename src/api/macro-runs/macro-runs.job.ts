@@ -21,6 +21,7 @@ import {
   findKeptCode,
   findLiveCode,
   hasMacro,
+  holdReprocess,
   holdWork,
   insertWork,
   listDue,
@@ -291,13 +292,14 @@ async function startRun(ctx: Context, run: StoredRun, signal: AbortSignal): Prom
   });
 }
 
-/** Starts queued requests. One that fails stays queued, and holds back neither the others nor the work that is due. */
+/** Starts queued requests. One that fails stays queued for later, and holds back neither the others nor the work that is due. */
 async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
   for (const run of await listQueued(ctx.db))
-    await startRun(ctx, run, signal).catch((error: unknown) => {
+    await startRun(ctx, run, signal).catch(async (error: unknown) => {
       signal.throwIfAborted();
-      const { experimentId, macroId } = run;
+      const { id, experimentId, macroId } = run;
       ctx.log.warn({ err: error, experimentId, macroId }, 'a macro could not be run again yet');
+      await holdReprocess(ctx.db, id);
     });
 }
 

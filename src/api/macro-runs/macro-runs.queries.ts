@@ -26,7 +26,7 @@ export const insertWork = (db: Queryable, experimentId: string, work: readonly N
     from jsonb_to_recordset(${JSON.stringify(work)}::jsonb) as w (id uuid, "macroId" uuid, "workbookVersionId" text, "senderId" uuid, "reprocessId" uuid, "rowIds" text[],
       "from" timestamptz, "to" timestamptz, tries integer, delay float8)`);
 
-export const anyMacroWorkDue = fragment`exists (select from macro_work where next_at <= now()) or exists (select from macro_reprocesses where status = 'queued')`;
+export const anyMacroWorkDue = fragment`exists (select from macro_work where next_at <= now()) or exists (select from macro_reprocesses where status = 'queued' and next_at <= now())`;
 
 /** Experiments with work that is due, those that wait longest first. */
 export const listDue = (db: Queryable, limit: number) =>
@@ -182,10 +182,19 @@ export const listReprocesses = (db: Queryable, experimentId: string, macroId: st
   db.rows<StoredRun>(sql('macroRuns.listReprocesses')`
     select ${columns} from macro_reprocesses where experiment_id = ${experimentId} and macro_id = ${macroId} order by created_at desc, id desc limit ${limit}`);
 
+/** Requests that wait to be begun, and may be begun now. */
 export const listQueued = (db: Queryable) =>
   db.rows<StoredRun>(
-    sql('macroRuns.listQueued')`select ${columns} from macro_reprocesses where status = 'queued' order by created_at limit 20`,
+    sql(
+      'macroRuns.listQueued',
+    )`select ${columns} from macro_reprocesses where status = 'queued' and next_at <= now() order by created_at limit 20`,
   );
+
+/** Leaves a queued request alone for a while: 2 s after it first failed to begin, then twice as long each time, up to 15 s. */
+export const holdReprocess = (db: Queryable, id: string) =>
+  db.run(sql('macroRuns.holdReprocess')`
+    update macro_reprocesses set tries = tries + 1, next_at = now() + make_interval(secs => least(15, 2 ^ least(tries + 1, 4)))
+    where id = ${id} and status = 'queued'`);
 
 /** Starts a queued request; false when another worker has started it. */
 export const startReprocess = async (tx: Transaction, id: string, totalRows: number) =>
