@@ -9,8 +9,8 @@ export interface JobHandler<P extends object = object> {
   name: string;
   /** Jobs of this kind at once in a process; 1 by default. */
   concurrency?: number;
-  /** Tries after the first; 5 by default. */
-  retries?: number;
+  /** Tries after the first; 5 by default. `until-done`: one a minute at last, for as long as it takes. */
+  retries?: number | 'until-done';
   /** Cron expression in UTC, for jobs that run by the clock. */
   schedule?: string;
   run(payload: P, signal: AbortSignal): Promise<void>;
@@ -41,6 +41,9 @@ interface QueueOptions {
   role: string;
   onError: (error: Error) => void;
 }
+
+/** More tries than a job can have in a year, and how long the queue keeps a job that waits for its next one: ten years. */
+const ENDLESS = { retryLimit: 1_000_000, retentionSeconds: 3650 * 86_400 };
 
 const GRANT_LOCK = 7_310_586_412_003;
 /** A statement of the queue without an answer after so long will never have one. It is cut off, and the queue's own clock asks again. */
@@ -92,13 +95,13 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
       `select pg_advisory_xact_lock(${GRANT_LOCK}); grant usage on schema pgboss to ${role}; grant select, insert, update, delete on all tables in schema pgboss to ${role}`,
     );
   const known = new Set<string>();
-  const ensure = async (name: string, retries = 5) => {
+  const ensure = async (name: string) => {
     if (known.has(name)) return;
     await boss.createQueue(name, {
       // at most one waiting or running job of a name and key
       policy: 'exclusive',
       notify: true,
-      retryLimit: retries,
+      retryLimit: 5,
       retryDelay: 1,
       retryBackoff: true,
       retryDelayMax: 60,
@@ -159,7 +162,10 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
     claim: (work) => presence.claim(work),
     work: async (handlers) => {
       for (const handler of handlers) {
-        await ensure(handler.name, handler.retries);
+        await ensure(handler.name);
+        // whoever put its first job into the queue did not know how often it is tried
+        const { retries } = handler;
+        if (retries !== undefined) await boss.updateQueue(handler.name, retries === 'until-done' ? ENDLESS : { retryLimit: retries });
         if (handler.schedule !== undefined) await boss.schedule(handler.name, handler.schedule, {}, { tz: 'UTC' });
         const options = {
           batchSize: 1,

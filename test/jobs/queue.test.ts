@@ -53,6 +53,39 @@ test('a key waits or runs once; without a key every job runs; a rolled back tran
   expect(ran).toContain('keyed 9');
 });
 
+test('a job that must be done is tried for as long as it takes, also where its queue is older than that; another is given up', async () => {
+  const failing = { run: () => Promise.reject(new Error('not yet')) };
+  await queue.enqueue('endless', { n: 0 });
+  await queue.work([
+    { name: 'endless', retries: 'until-done', ...failing },
+    { name: 'ending', retries: 20, ...failing },
+  ]);
+  const states = async (name: string) => {
+    const { rows } = await admin.query<{ n: number; state: string; tries: number; isKept: boolean }>(
+      `select (data ->> 'n')::int as n, state::text, retry_count as tries, keep_until > now() + interval '9 years' as "isKept" from pgboss.job where name = $1 and data ->> 'n' = '1'`,
+      [name],
+    );
+    return rows[0];
+  };
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  try {
+    for (const name of ['endless', 'ending']) {
+      await queue.enqueue(name, { n: 1 });
+      await expect.poll(async () => (await states(name))?.state, { timeout: 10_000 }).toBe('retry');
+      // as if the store had been away for a day
+      await admin.query(
+        `update pgboss.job set retry_count = 2000, start_after = now() where name = $1 and data ->> 'n' = '1' and state = 'retry'`,
+        [name],
+      );
+    }
+    await expect.poll(() => states('endless'), { timeout: 10_000 }).toEqual({ n: 1, state: 'retry', tries: 2_001, isKept: true });
+    await expect.poll(async () => (await states('ending'))?.state, { timeout: 10_000 }).toBe('failed');
+  } finally {
+    await admin.end();
+  }
+});
+
 test('a clock that is set back while the queue looks for jobs delays none', async () => {
   const ran: object[] = [];
   let hours = 0;

@@ -3,10 +3,13 @@ import type { JobHandler } from '../../jobs/queue.ts';
 import { carryOut, CHANGE_COLUMN } from './columns.service.ts';
 import { ERASE_TABLE, eraseTable, type ErasedTable } from './tables.service.ts';
 
-/** Removes from the lake what deleted tables have left there. */
+/**
+ * Removes from the lake what deleted tables have left there. Nothing else knows of such a table any more, so its job is the row that says what is still to be
+ * erased: it is committed with the removal, outlives every process, and stays until it is done.
+ */
 export const eraseTableJob = (ctx: Context): JobHandler => ({
   name: ERASE_TABLE,
-  retries: 20,
+  retries: 'until-done',
   run: (payload) => eraseTable(ctx, payload as ErasedTable),
 });
 
