@@ -39,8 +39,11 @@ const every = {
 describe('the flow of an experiment', () => {
   test('POST /api/v1/experiments/{id}/flow makes one, with every kind of node and every field', async () => {
     const id = await experiment();
+    const isWith = async () => (await site.as(site.cast.owner)('GET', `/api/v1/experiments/${id}/access`)).body.hasFlow;
+    expect(await isWith()).toBe(false);
     const answer = await site.as(site.cast.owner)('POST', `/api/v1/experiments/${id}/flow`, { body: every });
     expect(answer.status).toBe(201);
+    expect(await isWith()).toBe(true);
     expect(answer.body).toEqual({
       id: expect.any(String),
       experimentId: id,

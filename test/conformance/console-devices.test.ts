@@ -71,11 +71,7 @@ async function makeDevice(serialNumber: string, name: string, place: { latitude:
 }
 
 test('registers an instrument, certifies and binds it, and sees what it measures', { timeout: 300_000 }, async () => {
-  const { page, complaints, context } = await openVisitor(
-    browser,
-    'desk',
-    /404 \(Not Found\) \S+\/flow$|409 \(Conflict\)|412 \(Precond|ERR_/,
-  );
+  const { page, complaints, context } = await openVisitor(browser, 'desk', /409 \(Conflict\)|412 \(Precond|ERR_/);
   await site.signIn(page, 'stranger@leaf-lab.example');
   await page.getByRole('link', { name: 'Devices', exact: true }).click();
   await page.getByRole('heading', { name: 'No device yet' }).waitFor();
@@ -207,7 +203,7 @@ test('shows the fleet as a list and on a map, filtered by the address', { timeou
   for (const id of [wageningen, berlin])
     await expect.poll(async () => (await call('GET', `/devices/${id}/activity`))['lastDataAt'], { timeout: 90_000 }).not.toBeNull();
   for (const size of ['desk', 'phone'] as const) {
-    const { page, complaints, context } = await openVisitor(browser, size, /404 \(Not Found\) \S+\/flow$/);
+    const { page, complaints, context } = await openVisitor(browser, size);
     await site.signIn(page, 'owner@leaf-lab.example');
     if (size === 'phone') {
       await page.getByRole('button', { name: /your account/ }).click();

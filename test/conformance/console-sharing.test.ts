@@ -36,7 +36,7 @@ const send = (page: Page, path: string, body: object) =>
     },
     [path, JSON.stringify(body)] as const,
   );
-const EXPECTED = /404 \(Not Found\) \S+\/(flow|join-requests\/me)$|409 \(Conflict\)|412 \(Precond|403 \(Forb|ERR_/;
+const EXPECTED = /404 \(Not Found\) \S+\/join-requests\/me$|409 \(Conflict\)|412 \(Precond|403 \(Forb|ERR_/;
 
 test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);

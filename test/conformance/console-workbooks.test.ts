@@ -42,7 +42,7 @@ async function open(person: Person, size: Size, expects = /^$/): Promise<Visitor
 
 describe.each(['desk', 'phone'] as const)('workbooks at a %s', (size: Size) => {
   test('are made of cells, attached to an experiment, changed and followed', { timeout: 180_000 }, async () => {
-    const { page, complaints, context } = await open(site.cast.owner, size, /412 \(Precondition|400 \(Bad|404 \(Not Found\) \S+\/flow$/);
+    const { page, complaints, context } = await open(site.cast.owner, size, /412 \(Precondition|400 \(Bad/);
     await page.goto(`${site.server.baseUrl}/library/workbooks`);
     await page.getByRole('button', { name: 'New workbook' }).click();
     await page.getByLabel('Name', { exact: true }).fill(`Leaves ${HOSTILE} ${size}`);

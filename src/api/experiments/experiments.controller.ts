@@ -14,7 +14,7 @@ import type {
   VisibilityPatch,
   VisibilityState,
 } from './experiments.model.ts';
-import { countExperiments, findExperiment, listExperiments } from './experiments.queries.ts';
+import { countExperiments, findExperiment, hasFlow, listExperiments } from './experiments.queries.ts';
 import { patchExperiment, removeExperiment, setVisibility } from './experiments.service.ts';
 
 interface ExperimentListQuery {
@@ -105,21 +105,26 @@ export class ExperimentsController extends ApiController {
   }
 
   /**
-   * For everybody who may read the experiment. Answers the experiment with its places, and which actions are open to you. The answer is a hint for
-   * what to show; every operation decides for itself.
+   * For everybody who may read the experiment. Answers the experiment with its places, whether it has a flow, and which actions are open to you. The
+   * answer is a hint for what to show; every operation decides for itself.
    * @summary Read an experiment and what you may do
    * @param id Experiment, by its UUID.
    */
   @Get('{id}/access')
   @Security('caller', ['experiment:read'])
   public async getExperimentAccess(@Path() id: string): Promise<ExperimentAccess> {
-    const [found, capabilities] = await Promise.all([
+    const [found, capabilities, withFlow] = await Promise.all([
       findExperiment(this.ctx.db, id),
       loadCapabilities(this.ctx.db, this.caller.userId, 'experiment', id),
+      hasFlow(this.ctx.db, id),
     ]);
     if (!found) throw errors.resourceNotFound('experiment');
     const { version, ...experiment } = found;
-    return addEtag(this.response, { experiment, hasAccess: true, isAdmin: capabilities.canManage, capabilities }, version);
+    return addEtag(
+      this.response,
+      { experiment, hasAccess: true, hasFlow: withFlow, isAdmin: capabilities.canManage, capabilities },
+      version,
+    );
   }
 
   /**

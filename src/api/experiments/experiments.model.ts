@@ -203,6 +203,8 @@ export interface ExperimentAccess {
   experiment: Experiment;
   /** Always true: who may not read the experiment gets 403 instead. */
   hasAccess: boolean;
+  /** Whether it has a flow; without one, its flow is FLOW_NOT_FOUND (404). */
+  hasFlow: boolean;
   /** Whether you may manage the experiment. */
   isAdmin: boolean;
   /** What you may do with the experiment. */

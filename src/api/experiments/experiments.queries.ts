@@ -159,6 +159,10 @@ export const findExperiment = gatherQuestions<string, VersionedExperiment>({
   ask: findExperiments,
 });
 
+/** Whether people walk through a flow in the field. */
+export const hasFlow = async (db: Queryable, id: string): Promise<boolean> =>
+  (await db.one(sql('experiments.hasFlow')`select from flows where experiment_id = ${id}`)) !== undefined;
+
 /** Locks the row for a change and says what state it is in. */
 export const lockExperiment = (db: Queryable, id: string) =>
   db.one<{ status: ExperimentStatus; visibility: Visibility; version: number; organizationId: string }>(sql('experiments.lock')`

@@ -1,9 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
-import { api } from '../api.ts';
+import { api, queryClient } from '../api.ts';
 
 const byId = (id: string) => ({ params: { path: { id } } });
 
@@ -48,15 +47,14 @@ export const devicesQuery = (id: string) =>
       Array.fromAsync(eachOf((place) => api.GET('/api/v1/experiments/{id}/devices', { params: { path: { id }, query: place }, signal }))),
   });
 
+/** Whether an experiment has a flow. Browsers note it as an error where one is asked for that is not there. */
+export const hasFlow = async (id: string): Promise<boolean> => (await queryClient.query(experimentQuery(id))).hasFlow;
+
 /** The flow of questions and measurements; null without one. */
 export const flowQuery = (id: string) =>
   queryOptions({
     queryKey: ['flow', id],
-    queryFn: async ({ signal }) =>
-      bodyOf(api.GET('/api/v1/experiments/{id}/flow', { ...byId(id), signal })).catch((error: unknown) => {
-        if (error instanceof ProblemError && error.code === 'FLOW_NOT_FOUND') return null;
-        throw error;
-      }),
+    queryFn: async ({ signal }) => ((await hasFlow(id)) ? bodyOf(api.GET('/api/v1/experiments/{id}/flow', { ...byId(id), signal })) : null),
   });
 
 export type UploadListed = AnswerTo<'/api/v1/experiments/{id}/data/uploads', 'get'>['uploads'][number];

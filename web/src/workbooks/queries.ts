@@ -1,9 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
 import { api, queryClient } from '../api.ts';
-import { experimentQuery, flowQuery } from '../experiments/queries.ts';
+import { experimentQuery, flowQuery, hasFlow } from '../experiments/queries.ts';
 import { renewLibrary, type Shared } from '../library/queries.ts';
 
 const WORKBOOK = '/api/v1/workbooks/{id}';
@@ -107,13 +106,9 @@ export const taggedFlowQuery = (id: string) =>
   queryOptions({
     queryKey: ['flow-tagged', id],
     queryFn: async ({ signal }) => {
-      try {
-        const { data, response } = await api.GET(FLOW, { ...byId(id), signal });
-        return data === undefined ? null : { graph: data.graph, tag: response.headers.get('etag') ?? '*' };
-      } catch (error) {
-        if (error instanceof ProblemError && error.code === 'FLOW_NOT_FOUND') return null;
-        throw error;
-      }
+      if (!(await hasFlow(id))) return null;
+      const { data, response } = await api.GET(FLOW, { ...byId(id), signal });
+      return data === undefined ? null : { graph: data.graph, tag: response.headers.get('etag') ?? '*' };
     },
   });
 
