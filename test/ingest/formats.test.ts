@@ -259,6 +259,16 @@ test('infinite times of a Parquet file are odd', async () => {
   ]);
 });
 
+test('instants of a Parquet file that join numbers are kept as text', async () => {
+  const table = await lake.makeTable();
+  await lake.ingest(table, 'csv', [{ path: 'numbers.csv', bytes: 'at,n\n5,1\n' }]);
+  const path = join(lake.folder, 'instants.parquet');
+  await lake.reader.run(`copy (select '2026-05-01 10:00:00+00'::timestamptz "at", 2 as n) to '${path}' (format parquet)`);
+  const { report } = await lake.ingest(table, 'parquet', [{ path: 'instants.parquet', bytes: readFileSync(path) }]);
+  expect(report?.files[0]?.columns).toMatchObject([{ name: 'at', oddValues: 1 }, { name: 'n' }]);
+  expect((await lake.rows(table.id)).find(({ n }) => n === 2)).toMatchObject({ at: null, at__text: '2026-05-01 10:00:00+00' });
+});
+
 test('NaN and infinities in lists and structs of a Parquet file are null, and text that looks like them stays', async () => {
   const table = await lake.makeTable();
   const path = join(lake.folder, 'wild-lists.parquet');

@@ -58,7 +58,11 @@ export const printText = ({ column, form }: BronzeField): string =>
   form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column;
 /** The text of a value as it was sent, and (`isSaid`) the condition that it is not missing. */
 export const printSentText = (field: BronzeField): string => field.read?.sent ?? printText(field);
-export const isSaid = (field: BronzeField): string => (field.read ? `not is_unsaid(${field.read.sent})` : `${printText(field)} <> ''`);
+export function isSaid(field: BronzeField): string {
+  if (field.read) return `not is_unsaid(${field.read.sent})`;
+  // the engine finds no instant whose text is not empty: it makes an instant of the empty text, which is none
+  return isDeclared(field.form) && field.form.kind !== 'string' ? `${field.column} is not null` : `${printText(field)} <> ''`;
+}
 /** The class of a value; see `TEXT_CLASSES`. */
 export const printClass = (field: BronzeField): string =>
   field.form === 'token' ? `token_class(${field.column})` : `text_class(${printText(field)})`;
