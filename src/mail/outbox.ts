@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { domainToUnicode } from 'node:url';
 import { createTransport } from 'nodemailer';
 import type { Mailer } from './mailer.ts';
 
-/** Whom a letter's head names as its recipient. */
-const recipient = (text: string): string | undefined => /^to:\s*<?([^\s<>]+)>?\s*$/im.exec(text.split('\n\n', 1)[0] ?? '')?.[1];
+/** Whom a letter's head names as its recipient. A domain stands there in the letters of DNS; people write it in their own. */
+function listRecipients(text: string): string[] {
+  const [, local, domain] = /^to:\s*<?([^\s<>]+)@([^\s<>@]+)>?\s*$/im.exec(text.split('\n\n', 1)[0] ?? '') ?? [];
+  return local === undefined || domain === undefined ? [] : [`${local}@${domain}`, `${local}@${domainToUnicode(domain)}`];
+}
 
 /** A mailer that puts every letter as one RFC 5322 file into a folder, which only the owner of the process can read. */
 export async function openOutbox({ folder, from }: { folder: string; from: string }): Promise<Mailer> {
@@ -27,8 +31,8 @@ export async function openOutbox({ folder, from }: { folder: string; from: strin
       for (const name of await readdir(folder)) {
         if (!name.endsWith('.eml')) continue;
         // another process may be removing the same letters
-        const to = recipient(await readFile(join(folder, name), 'utf8').catch(() => ''));
-        if (to !== undefined && isMeant(to)) await rm(join(folder, name), { force: true });
+        const to = listRecipients(await readFile(join(folder, name), 'utf8').catch(() => ''));
+        if (to.some(isMeant)) await rm(join(folder, name), { force: true });
       }
     },
     close: async () => transport.close(),

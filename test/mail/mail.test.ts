@@ -84,7 +84,8 @@ describe('letters', () => {
     expect(text).toContain('Hello there');
     expect(statSync(join(folder, 'outbox', file!)).mode & 0o077).toBe(0);
     await mailer.send({ ...letter, to: 'Else@example.com', text: 'About somebody@example.com' });
-    await mailer.forget((address) => address.toLowerCase() === 'somebody@example.com');
+    await mailer.send({ ...letter, to: 'anna@münchen.example' });
+    await mailer.forget((address) => ['somebody@example.com', 'anna@münchen.example'].includes(address.toLowerCase()));
     const left = readdirSync(join(folder, 'outbox'));
     expect(left.map((name) => /^To: (.*)$/m.exec(readFileSync(join(folder, 'outbox', name), 'utf8'))?.[1])).toEqual(['Else@example.com']);
   });
