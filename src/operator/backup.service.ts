@@ -1,7 +1,7 @@
 /** Backs up everything that the service keeps into one folder, and restores it. */
 import { constants, createWriteStream } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { copyFile, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Database } from '../database/database.ts';
 import type { Snapshot } from '../database/snapshot.ts';
@@ -48,6 +48,12 @@ async function copyFolder(from: string, to: string, skip: ReadonlySet<string> = 
   return copied;
 }
 
+/** Where a folder is, or would be, without links. */
+async function findPlace(folder: string): Promise<string> {
+  const above = dirname(folder);
+  return realpath(folder).catch(async () => (above === folder ? folder : join(await findPlace(above), basename(folder))));
+}
+
 async function requireEmpty(folder: string): Promise<void> {
   if ((await readdir(folder).catch(() => [])).length > 0)
     throw new StartError(`${folder} is not empty; name a folder that is, or that is not there yet.`);
@@ -61,6 +67,9 @@ export async function makeBackup(
   { url, dataDir, lake }: { url: string; dataDir: string; lake: ObjectStore },
   folder: string,
 ): Promise<Backup> {
+  const within = relative(await realpath(dataDir), await findPlace(folder));
+  if (!/^\.\.(\/|$)/.test(within) && !isAbsolute(within))
+    throw new StartError(`${folder} is in the data folder, and would be copied into itself; name one outside of it.`);
   await requireEmpty(folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const missing: string[] = [];

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,6 +37,16 @@ afterAll(async () => {
   await site.remove();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
+
+test('a backup into the data folder itself is refused, also by way of a link', async () => {
+  symlinkSync(site.folder, join(folder, 'link'));
+  for (const inside of [join(site.folder, 'backups', 'today'), join(folder, 'link', 'today')]) {
+    const refused = await runCommand({ url: site.database.url, dataDir: site.folder }, 'backup', inside);
+    expect(refused.code).not.toBe(0);
+    expect(refused.problem).toContain('is in the data folder');
+    expect(existsSync(inside)).toBe(false);
+  }
+});
 
 test('a backup that is made under load is restored into an empty folder, every table and file equal', async () => {
   let busy = true;
