@@ -34,7 +34,7 @@ const SPECIAL_4 = list(
 );
 const GLOBAL_6 = list(['2000::/3'], 'ipv6');
 // ranges inside 2000::/3 that are no public hosts of their own: tunnels that carry an IPv4 address, documentation, benchmarks
-const SPECIAL_6 = list(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20', '5f00::/16'], 'ipv6');
+const SPECIAL_6 = list(['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'], 'ipv6');
 
 /** Whether an address is a host on the public internet: not private, loopback, link-local, multicast, reserved, or a way of writing one of these. */
 export function isPublicAddress(address: string): boolean {
