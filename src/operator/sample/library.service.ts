@@ -22,10 +22,13 @@ return {
 const PROTOCOL_CODE = [
   {
     label: 'leaf',
-    pulses: [12],
-    pulse_distance: [1_000],
-    pulsed_lights: [[3]],
-    detectors: [[1]],
+    pulses: [4, 5, 3],
+    pulse_distance: [1_000, 1_000, 1_000],
+    pulsed_lights: [[3], [3], [3]],
+    detectors: [[1], [1], [1]],
+    // the flash is in the middle, and before and after it the light that is around
+    nonpulsed_lights: [[2], [2], [2]],
+    nonpulsed_lights_brightness: [['light_intensity'], [4_500], ['light_intensity']],
     environmental: [['light_intensity'], ['contactless_temp'], ['thp']],
   },
 ];

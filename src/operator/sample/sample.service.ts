@@ -109,7 +109,7 @@ export async function prepareSample(ctx: Context, { localUrl, adminUrl }: OwnUrl
     (
       await client.post<{ id: string }>('/api/v1/experiments', {
         name: EXPERIMENT,
-        description: 'Twelve plots, half of them without water, one value a day.',
+        description: 'Twelve plots, half of them without water: one leaf of each a day by hand, and what instruments sent.',
         organizationId: leafLab,
         members: [{ userId: users.viewer.id }],
         locations: [{ name: 'Field 4', latitude: 51.9851, longitude: 5.6641, country: 'Netherlands', municipality: 'Wageningen' }],
@@ -143,7 +143,7 @@ export function printQuickstart({ baseUrl, apiKey, experimentId, uploadTableId }
       ...Object.entries(parameters).map(([name, value]) => `--data-urlencode '${name}=${value}'`),
     ].join(' ');
   const table = { tableName: uploadTableId };
-  const perDay = {
+  const perWeek = {
     groupBy: [{ column: 'treatment' }, { column: 'measured_at', timeBucket: 'week' }],
     functions: [
       { column: 'spad', function: 'avg' },
@@ -155,7 +155,7 @@ export function printQuickstart({ baseUrl, apiKey, experimentId, uploadTableId }
 KEY='${apiKey}'
 
 # the average SPAD of each treatment by week
-${get(data, { ...table, aggregation: json(perDay) })}
+${get(data, { ...table, aggregation: json(perWeek) })}
 
 # the ten lowest values of the drought plots
 ${get(data, { ...table, filters: json([{ column: 'treatment', operator: 'equals', value: 'drought' }]), orderBy: 'spad', page: '1', pageSize: '10' })}

@@ -2,6 +2,8 @@
 
 const DAYS = 60;
 const PLOTS = 12;
+/** Plots side by side in a block; the first block is the northernmost. */
+const BLOCK = 4;
 const FIRST_DAY = Date.UTC(2026, 4, 1);
 const DAY = 86_400_000;
 const FIELD = { latitude: 51.9851, longitude: 5.6641 };
@@ -87,7 +89,8 @@ export function makeMeasurement(n: number, macro?: SeasonMacro): object {
   const occasion = occasionOf(n, random);
   const { day, plot, drought, light, at } = occasion;
   const isLight = n % 4 === 3;
-  const device = isLight ? 4 + (plot % 2) : 1 + (plot % 3);
+  const device = isLight ? (plot <= PLOTS / 2 ? 4 : 5) : 1 + (plot % 3);
+  const [block, place] = [Math.floor((plot - 1) / BLOCK), (plot - 1) % BLOCK];
   const questions = [
     { question_label: 'Plot', question_text: 'Which plot?', question_answer: String(plot).padStart(2, '0') },
     { question_label: 'Treatment', question_text: 'Which treatment?', question_answer: drought ? 'drought' : 'control' },
@@ -103,8 +106,8 @@ export function makeMeasurement(n: number, macro?: SeasonMacro): object {
     ...(n % 25 === 3
       ? {}
       : {
-          latitude: round(FIELD.latitude + (plot % 4) * 0.0002 + random() * 0.00005, 6),
-          longitude: round(FIELD.longitude + Math.floor(plot / 4) * 0.0003 + random() * 0.00005, 6),
+          latitude: round(FIELD.latitude - block * 0.0002 + random() * 0.00005, 6),
+          longitude: round(FIELD.longitude + place * 0.0003 + random() * 0.00005, 6),
         }),
     questions,
     workbook_run_id: `season-day-${day}`,

@@ -144,7 +144,7 @@ async function sayWhatIsOdd(client: SampleClient, experiment: string, tableName:
       annotation: { type: (content as { type: string }).type, content },
     });
   const ids = rows.map(({ id }) => id);
-  await say(ids, { type: 'flag', flagType: 'needs_review', text: 'The lowest three of the season.' });
+  await say(ids, { type: 'flag', flagType: 'needs_review', text: 'One of the three lowest of this table.' });
   await say(ids.slice(0, 1), { type: 'comment', text: 'Measured on a leaf that had begun to roll.' });
 }
 
@@ -176,6 +176,7 @@ const INSTRUMENTS = [
   { serialNumber: '54:4b:02', deviceType: 'multispeq', name: 'Leaf Lab 2' },
   { serialNumber: '54:4b:03', deviceType: 'multispeq', name: 'Leaf Lab 3' },
   { serialNumber: 'minipar-04', deviceType: 'minipar', name: 'MiniPAR north' },
+  { serialNumber: 'minipar-05', deviceType: 'minipar', name: 'MiniPAR south' },
 ];
 
 async function registerInstruments(client: SampleClient, organizationId: string): Promise<void> {
@@ -188,6 +189,19 @@ async function registerInstruments(client: SampleClient, organizationId: string)
     organizationId,
   });
   await client.post(`/api/v1/device-groups/${group.id}/devices`, { deviceIds });
+}
+
+async function uploadHeights(client: SampleClient, experiment: string): Promise<string> {
+  const lines = Array.from({ length: 40 }, (_, at) => {
+    const soil = at % 2 === 0 ? 'clay' : 'sand';
+    return `${at + 1},${soil},${(62 + (at % 2 === 0 ? 9 : 0) + ((at * 7) % 11) / 2).toFixed(1)}`;
+  });
+  const form = new FormData();
+  form.append('sourceKind', 'csv');
+  form.append('targetKind', 'new');
+  form.append('targetName', 'heights');
+  form.append('files', new Blob([`plant,soil,height_cm\n${lines.join('\n')}\n`]), 'heights.csv');
+  return (await client.post<{ uploadTableId: string }>(`${experiment}/data/uploads`, form)).uploadTableId;
 }
 
 /** What the second organization shows to everybody: a small public experiment of its own. */
@@ -203,17 +217,7 @@ export async function preparePartners(client: SampleClient): Promise<void> {
   });
   const experiment = `/api/v1/experiments/${id}`;
   const { uploads } = await client.get<{ uploads: { uploadTableId: string }[] }>(`${experiment}/data/uploads`);
-  if (uploads.length > 0) return;
-  const lines = Array.from({ length: 40 }, (_, at) => {
-    const soil = at % 2 === 0 ? 'clay' : 'sand';
-    return `${at + 1},${soil},${(62 + (at % 2 === 0 ? 9 : 0) + ((at * 7) % 11) / 2).toFixed(1)}`;
-  });
-  const form = new FormData();
-  form.append('sourceKind', 'csv');
-  form.append('targetKind', 'new');
-  form.append('targetName', 'heights');
-  form.append('files', new Blob([`plant,soil,height_cm\n${lines.join('\n')}\n`]), 'heights.csv');
-  const { uploadTableId } = await client.post<{ uploadTableId: string }>(`${experiment}/data/uploads`, form);
+  const uploadTableId = uploads[0]?.uploadTableId ?? (await uploadHeights(client, experiment));
   await findOrMake(
     client,
     `${experiment}/visualizations?limit=100`,
