@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { errors } from '../errors.ts';
 import type { ProcessSource } from './batch.ts';
 import type { MacroJob, MacroLanguage } from './job.ts';
 import { MacroProcess } from './process.ts';
@@ -60,7 +61,9 @@ export class Pool {
     this.#waiting.set(language, waiting);
   }
 
+  /** Starts a process. Errors: `shuttingDown` when the pool is closed, because nobody would end it. */
   start(language: MacroLanguage, hurried = true): MacroProcess {
+    if (this.#closed) throw errors.shuttingDown();
     const process = new MacroProcess(this.#settings.launch(language, hurried));
     this.#all.add(process);
     void process.ended.then(() => this.#all.delete(process));

@@ -9,6 +9,7 @@ import { makeBoxLaunch, findPythonFolders } from './bubblewrap.ts';
 import type { BoxTools } from './bubblewrap.ts';
 import { makeEmbeddedLaunch, makeSnapshot } from './embedded.ts';
 import type { Limits } from './embedded.ts';
+import { START_MS } from './job.ts';
 import type { LevelReport, MacroLanguage } from './job.ts';
 import { MacroProcess } from './process.ts';
 import type { Launch } from './process.ts';
@@ -58,8 +59,9 @@ const findTools = async (settings: ProbeSettings): Promise<BoxTools | string> =>
   await writeFile(filters.copies, buildSeccompFilter(process.arch, 'copies'));
   const tools: BoxTools = { bwrap, node, runtimes, filters };
   if (existsSync(python)) {
-    const { stdout } = await run(python, ['-I', '-c', 'import json, sys; print(json.dumps([p for p in sys.path]))'], { env: {} });
-    tools.python = { executable: realpathSync(python), folders: findPythonFolders(readJson(stdout) as string[]) };
+    const asked = ['-I', '-c', 'import json, sys; print(json.dumps([p for p in sys.path]))'];
+    const said = await run(python, asked, { env: {}, timeout: START_MS }).catch(() => undefined);
+    if (said) tools.python = { executable: realpathSync(python), folders: findPythonFolders(readJson(said.stdout) as string[]) };
   }
   if (existsSync(join(rHome, 'bin/exec/R'))) tools.rHome = rHome;
   return tools;
@@ -130,7 +132,13 @@ export const chooseLevels = async (settings: ProbeSettings, languages: readonly 
         level: 'unavailable',
         reason: `this process is root and an ordinary user cannot read ${runtimes.folder}, its packages or ${node}`,
       };
-    if (language === 'python') await makeSnapshot(node, runtimes, settings.folder, settings.keepIn);
+    if (language === 'python') {
+      const failure = await makeSnapshot(node, runtimes, settings.folder, settings.keepIn).then(
+        () => undefined,
+        (error: unknown) => (error as Error).message,
+      );
+      if (failure !== undefined) return { level: 'unavailable', reason: `${failure}; ${advice}` };
+    }
     const plain = (hurried: boolean) => makeEmbeddedLaunch(language, settings, limits, hurried);
     const launch = (hurried: boolean) => (root && !readable ? plain(hurried) : dropped(plain(hurried)));
     const failure = await tryOut(launch(true));
