@@ -1,5 +1,5 @@
-import { KILL_GRACE_MS, OUTPUT_DEPTH, READ_MS } from './job.ts';
-import type { ItemResult, MacroError, MacroJob } from './job.ts';
+import { BATCH_BYTES, KILL_GRACE_MS, OUTPUT_DEPTH, READ_MS } from './job.ts';
+import type { BatchResult, ItemResult, MacroError, MacroJob } from './job.ts';
 import type { BoxRecord, MacroProcess } from './process.ts';
 import { isNestedDeeper, isRecord } from '../json.ts';
 
@@ -54,7 +54,10 @@ const toResult = (id: string, record: BoxRecord): ItemResult => {
   return { id, success: true, output: record.output, logs, durationMs };
 };
 
-type Outcome = 'done' | 'worn' | 'slow' | 'crashed' | 'expired' | 'aborted';
+type Outcome = 'done' | 'worn' | 'full' | 'slow' | 'crashed' | 'expired' | 'aborted';
+
+/** What a batch has answered so far. */
+type Answered = Pick<BatchResult, 'results' | 'outputBytes'>;
 
 /** One process working through items `from` to `to`: items are sent ahead, answers come in order, the clock restarts with each answer. */
 class Shift {
@@ -72,7 +75,7 @@ class Shift {
     this.#to = to;
   }
 
-  async run(deadline: number, results: ItemResult[]): Promise<Outcome> {
+  async run(deadline: number, gathered: Answered): Promise<Outcome> {
     const { items, signal, itemTimeoutMs } = this.#job;
     let timer: NodeJS.Timeout | undefined;
     let abort: () => void = () => undefined;
@@ -89,7 +92,7 @@ class Shift {
         if (signal?.aborted) resolve('aborted');
         const itemPatience = itemTimeoutMs + KILL_GRACE_MS;
         let reading = true;
-        this.#process.onRecord = (record) => {
+        this.#process.onRecord = (record, length) => {
           if (reading && record.go === true) {
             reading = false;
             watch(itemPatience);
@@ -97,12 +100,14 @@ class Shift {
           }
           const item = items[this.answered];
           if (item === undefined || record.i !== this.answered || this.answered >= this.#to) return;
-          results.push(toResult(item.id, record));
+          gathered.results.push(toResult(item.id, record));
+          gathered.outputBytes += length;
           this.answered += 1;
-          if (record.last === true) {
+          const isFull = gathered.outputBytes > findRoom(this.#job);
+          if (isFull || record.last === true) {
             // a record of the next item may have come in the same bytes; it is ignored, because that item runs again elsewhere
             this.#process.onRecord = () => undefined;
-            resolve('worn');
+            resolve(isFull ? 'full' : 'worn');
           } else if (this.answered === this.#to) resolve('done');
           else watch(itemPatience);
         };
@@ -138,6 +143,10 @@ const lost = (outcome: Outcome, shift: Shift, process: MacroProcess, job: MacroJ
   return { type: 'CrashError', message: `The process of this macro ended while it worked on this item (${shift.how}).` };
 };
 
+const findRoom = ({ outputBytes = BATCH_BYTES }: MacroJob): number => outputBytes;
+
+const outOfRoom: MacroError = { type: 'OutputError', message: 'The outputs of the batch reached their limit before this item was run.' };
+
 const outOfTime = (timeoutMs: number): MacroError => ({
   type: 'TimeoutError',
   message: `The batch reached its limit of ${seconds(timeoutMs)} before this item was done.`,
@@ -157,13 +166,19 @@ const readyOrAborted = async (process: MacroProcess, signal: AbortSignal | undef
 };
 
 /**
- * Runs all items in order. An item that takes its process down is reported and the rest goes on in a fresh one.
+ * Runs all items in order. An item that takes its process down is reported and the rest goes on in a fresh one. The batch's limits cut off what follows.
  * Rejects with the reason of `job.signal`, or when no process starts (the message says how it ended).
  */
-export const runBatch = async (job: MacroJob, source: ProcessSource): Promise<ItemResult[]> => {
-  const results: ItemResult[] = [];
+export const runBatch = async (job: MacroJob, source: ProcessSource): Promise<Answered> => {
+  const gathered: Answered = { results: [], outputBytes: 0 };
+  const { results } = gathered;
+  const cutOff = (error: MacroError) => {
+    for (const item of job.items.slice(results.length))
+      results.push({ id: item.id, success: false, error, unfinished: true, logs: [], durationMs: 0 });
+  };
   let deadline = Infinity;
   let failedStarts = 0;
+  if (findRoom(job) <= 0) cutOff(outOfRoom);
   while (results.length < job.items.length) {
     const process = source.take();
     try {
@@ -179,9 +194,10 @@ export const runBatch = async (job: MacroJob, source: ProcessSource): Promise<It
     if (deadline === Infinity) deadline = performance.now() + job.timeoutMs;
     const room = Math.max(1, source.itemsPerProcess - process.served);
     const shift = new Shift(process, job, results.length, Math.min(job.items.length, results.length + room));
-    const outcome = performance.now() >= deadline ? 'expired' : await shift.run(deadline, results);
+    const outcome = performance.now() >= deadline ? 'expired' : await shift.run(deadline, gathered);
     source.giveBack(process, outcome === 'done' && process.served < source.itemsPerProcess);
-    if (outcome === 'done' || outcome === 'worn') continue;
+    if (outcome === 'full') cutOff(outOfRoom);
+    if (outcome === 'done' || outcome === 'worn' || outcome === 'full') continue;
     if (outcome === 'aborted') throw job.signal?.reason;
     const durationMs = shift.itemStarted === 0 ? 0 : performance.now() - shift.itemStarted;
     const failed = job.items[results.length];
@@ -194,9 +210,7 @@ export const runBatch = async (job: MacroJob, source: ProcessSource): Promise<It
         logs: [],
         durationMs,
       });
-    if (outcome !== 'expired') continue;
-    for (const item of job.items.slice(results.length))
-      results.push({ id: item.id, success: false, error: outOfTime(job.timeoutMs), unfinished: true, logs: [], durationMs: 0 });
+    if (outcome === 'expired') cutOff(outOfTime(job.timeoutMs));
   }
-  return results;
+  return gathered;
 };

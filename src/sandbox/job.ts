@@ -31,6 +31,8 @@ export interface MacroJob {
   /** For all items together, from the moment the first process is ready. */
   timeoutMs: number;
   itemTimeoutMs: number;
+  /** Bytes of what all items answer, together; once there are more, the items that follow are cut off. */
+  outputBytes?: number | undefined;
   /** What the clock says to the macro (epoch milliseconds). Without it the clocks of javascript and python's `datetime` are not patched. */
   clock?: number;
   signal?: AbortSignal;
@@ -54,7 +56,7 @@ export interface ItemResult {
   success: boolean;
   output?: Record<string, unknown>;
   error?: MacroError;
-  /** The batch's own limit cut this item off, whether it had begun or not: it may be tried again. */
+  /** One of the batch's own limits cut this item off, whether it had begun or not: it may be tried again. */
   unfinished?: true;
   /** What the macro printed, a line each; cut at 64 kB. */
   logs: string[];
@@ -64,6 +66,8 @@ export interface ItemResult {
 export interface BatchResult {
   /** One result for each item, in the order of the items. */
   results: ItemResult[];
+  /** Bytes of what the items answered. */
+  outputBytes: number;
   durationMs: number;
 }
 
@@ -76,6 +80,8 @@ export interface CompileProblem {
 
 /** Bytes of output per item; more is an `OutputError`. The runtimes cut logs at 64 kB. */
 export const OUTPUT_BYTES = 10_000_000;
+/** Bytes of what all items of a batch answer together, unless the job says less: what is kept in memory until the batch is done. */
+export const BATCH_BYTES = 64_000_000;
 /** Levels of nesting that an output may have, because the code that prints it afterwards is recursive. */
 export const OUTPUT_DEPTH = 100;
 

@@ -38,7 +38,8 @@ export class MacroProcess {
   readonly ended: Promise<string>;
   /** Items it has been given, over all batches. */
   served = 0;
-  onRecord: (record: BoxRecord) => void = () => undefined;
+  /** Called with each record, and how many characters it came in. */
+  onRecord: (record: BoxRecord, length: number) => void = () => undefined;
   readonly #child: ChildProcess;
   #alive = true;
   #flooded = false;
@@ -80,9 +81,9 @@ export class MacroProcess {
     stdin?.on('error', () => undefined);
     stderr?.setEncoding('utf8').on('data', (text: string) => (this.#complaint = (this.#complaint + text).slice(-2000)));
     stdout?.setEncoding('utf8').on('data', (text: string) =>
-      this.#read(text, (record) => {
+      this.#read(text, (record, length) => {
         if (record.ready === true) started();
-        else this.onRecord(record);
+        else this.onRecord(record, length);
       }),
     );
   }
@@ -120,15 +121,16 @@ export class MacroProcess {
     resolve(how);
   }
 
-  #read(text: string, deliver: (record: BoxRecord) => void): void {
+  #read(text: string, deliver: (record: BoxRecord, length: number) => void): void {
     let from = 0;
     for (let to = text.indexOf('\n'); to >= 0; to = text.indexOf('\n', from)) {
       this.#pieces.push(text.slice(from, to));
-      const record = toRecord(this.#pieces.join(''));
+      const line = this.#pieces.join('');
+      const record = toRecord(line);
       this.#pieces = [];
       this.#pending = 0;
       from = to + 1;
-      if (record !== undefined) deliver(record);
+      if (record !== undefined) deliver(record, line.length);
     }
     if (from === text.length) return;
     this.#pieces.push(text.slice(from));

@@ -113,8 +113,8 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
       const started = performance.now();
       try {
         const decoded = { ...job, code: decodeSource(job.code) };
-        const results = await runBatch(decoded, pool.sourceFor(decoded));
-        return { results, durationMs: performance.now() - started };
+        const answered = await runBatch(decoded, pool.sourceFor(decoded));
+        return { ...answered, durationMs: performance.now() - started };
       } finally {
         release();
       }

@@ -152,6 +152,20 @@ describe('POST /api/v1/macros/execute-batch', () => {
     expect((await site.as(null)('POST', '/api/v1/macros/execute-batch', { body: { items: [] } })).status).toBe(401);
   });
 
+  test('what all macros of a batch answer together is bounded, so that no caller fills the memory of the service', async () => {
+    const made = [];
+    for (const name of ['a', 'b', 'c']) made.push(await macro(`return { ${name}: "x".repeat(json.n) }`));
+    const items = made.flatMap(({ id }) => Array.from({ length: 8 }, () => ({ id: '', macro_id: id as string, data: { n: 9_000_000 } })));
+    const { status, body } = await batch(items, { timeout: 60, itemTimeout: 5 });
+    expect(status).toBe(200);
+    const answered = (body.results as { success: boolean }[]).filter(({ success }) => success).length;
+    // two macros run at once, and each may go over what is left by what the other answers meanwhile
+    expect(answered).toBeGreaterThanOrEqual(8);
+    expect(answered).toBeLessThanOrEqual(17);
+    const refused = (body.results as { success: boolean; error?: string }[]).find(({ success }) => !success);
+    expect(refused?.error).toContain('The outputs of the batch reached their limit');
+  }, 60_000);
+
   test('5,000 items of one macro give that many results in order, and more are refused', async () => {
     const { id } = await macro('output.n = json.n');
     const { body } = await batch(Array.from({ length: 5_000 }, (_, n) => ({ id: String(n), macro_id: id, data: { n } })));

@@ -45,7 +45,7 @@ const send = (
 
 async function settled(experimentId: string): Promise<void> {
   const { db } = test$;
-  for (let tries = 0; tries < 400; tries += 1) {
+  for (let tries = 0; tries < 1_200; tries += 1) {
     const row = await db.one<{ left: number }>(sql(
       'test',
     )`select (select count(*) from messages where experiment_id = ${experimentId} and status = 'pending')
@@ -108,6 +108,20 @@ describe.concurrent('a measurement that names a macro', () => {
       errorColumn: 'macro_error',
     });
   });
+
+  test('that no turn is long enough for is given up in the end, and the others are run', async () => {
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { text: json.n === 0 ? "small" : "x".repeat(json.n) };');
+    // eight entries of 9 MB are more than one batch may answer
+    await send(experimentId, [
+      { timestamp: minute(0), device_id: 'd', sample: { sample: Array.from({ length: 9 }, () => ({ n: 9_000_000 })) }, macros: [macroId] },
+      { timestamp: minute(1), device_id: 'd', sample: { n: 0 }, macros: [macroId] },
+    ]);
+    await settled(experimentId);
+    const rows = await rowsOf(experimentId, macroId, { columns: 'timestamp,text,macro_error' });
+    expect(rows.filter(({ text }) => text === 'small')).toHaveLength(1);
+    expect(rows.filter(({ macro_error: error }) => typeof error === 'string')).toHaveLength(9);
+  }, 90_000);
 
   test('carries the answers to its questions, delivered or run, and keeps them apart from outputs of their names', async () => {
     const experimentId = await makeExperiment();

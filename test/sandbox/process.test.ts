@@ -139,7 +139,7 @@ describe('a process that says it is worn', () => {
       },
       itemsPerProcess: 100,
     };
-    const results = await runBatch(job('javascript', 'return {}', [{}, {}, {}]), source);
+    const { results } = await runBatch(job('javascript', 'return {}', [{}, {}, {}]), source);
     expect(results.map(({ output }) => output)).toEqual([{ turn: 1 }, { turn: 1 }, { turn: 1 }]);
     expect(given).toEqual([false, false, false]);
   });

@@ -53,6 +53,9 @@ const FULL_SECONDS = 2;
 /** How often a piece is begun at most, and how often a run is tried that was lost or too slow. */
 const TRIES = { piece: 8, run: 3 };
 
+/** What is stored for an entry that was not reached in the last turn of its measurement. */
+const TOO_MUCH = 'The entries of this measurement take longer together than a macro may run.';
+
 const WITHHELD = Symbol('withheld');
 
 /** Seconds before a piece is tried again. They stay few, so that work does not seem to stand still after an interruption. */
@@ -102,7 +105,7 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
   for (const batch of splitBatches(runnable, BATCH)) {
     const left = end - performance.now();
     if (left < ITEM_MS || bytes > OUTPUT_BYTES) break;
-    const { results: answers } = await sandbox.run({
+    const { results: answers, outputBytes } = await sandbox.run({
       language: code.language,
       code: code.code,
       version: `${macroId}:${code.version}`,
@@ -115,9 +118,9 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
     batch.forEach((element, at) => {
       const answer = answers[at];
       if (answer === undefined) return;
-      bytes += JSON.stringify(answer.output ?? null).length;
       results.set(element, answer);
     });
+    bytes += outputBytes;
   }
   const processedAt = new Date().toISOString();
   const outcome: Outcome = { rows: [], done: [], later: [], again: [] };
@@ -126,13 +129,15 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
   for (const [id, parts] of byRow) {
     const answers = parts.map((part) => (part.error === undefined ? results.get(part) : undefined));
     const isMissing = parts.some((part, at) => part.error === undefined && (answers[at] === undefined || answers[at].unfinished === true));
-    if (isMissing) outcome.later.push(id);
+    // the first measurement of a piece that no turn is long enough for is given up, or it would hold up the others for ever
+    const isHopeless = tries >= TRIES.piece && outcome.done.length === 0;
+    if (isMissing && !isHopeless) outcome.later.push(id);
     else if (tries < TRIES.run && answers.some((answer) => answer !== undefined && isTransient(answer))) outcome.again.push(id);
     else {
       outcome.done.push(id);
       parts.forEach((part, at) => {
         const answer = answers[at];
-        const error = part.error ?? (answer === undefined ? null : printError(answer));
+        const error = part.error ?? (answer === undefined ? TOO_MUCH : printError(answer));
         outcome.rows.push(makeMacroRow(part, about, { output: error === null ? (answer?.output ?? {}) : {}, error }, processedAt));
       });
     }

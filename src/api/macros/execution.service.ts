@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { normaliseInput } from '../../sandbox/input.ts';
-import { printMacroError, type ItemResult, type MacroItem } from '../../sandbox/job.ts';
+import { BATCH_BYTES, printMacroError, type BatchResult, type ItemResult, type MacroItem } from '../../sandbox/job.ts';
 import { listKept, listLive, type Runnable } from './execution.queries.ts';
 import type { MacroBatch, MacroBatchItem, MacroBatchItemResult, MacroBatchResult, MacroRun, MacroRunResult } from './macros.model.ts';
 
@@ -78,10 +78,17 @@ const withText = (macro: Runnable, code: string): Runnable => ({
   version: `text:${createHash('sha256').update(code).digest('hex')}`,
 });
 
-async function run(ctx: Context, caller: Caller, macro: Runnable, work: { items: MacroItem[]; limits: Limits; signal: AbortSignal }) {
+interface Work {
+  items: MacroItem[];
+  limits: Limits;
+  outputBytes?: number;
+  signal: AbortSignal;
+}
+
+async function run(ctx: Context, caller: Caller, macro: Runnable, work: Work): Promise<BatchResult> {
   const sandbox = await ctx.sandbox();
   const timeoutMs = (work.limits.timeout ?? DEFAULT_SECONDS) * 1000;
-  const { results } = await sandbox.run({
+  return sandbox.run({
     language: macro.language,
     code: macro.code,
     version: macro.version,
@@ -90,9 +97,9 @@ async function run(ctx: Context, caller: Caller, macro: Runnable, work: { items:
     timeoutMs,
     ...(work.limits.clock === undefined ? {} : { clock: work.limits.clock.getTime() }),
     itemTimeoutMs: Math.min((work.limits.itemTimeout ?? DEFAULT_ITEM_SECONDS) * 1000, timeoutMs),
+    outputBytes: work.outputBytes,
     signal: work.signal,
   });
-  return results;
 }
 
 /**
@@ -112,7 +119,8 @@ export async function executeMacro(
   const macro = body.code === undefined ? stored : withText(stored, body.code);
   mayFixClock(macro, body);
   if (typeof input === 'string') return refused(macro.macroId, input);
-  const [result] = await run(ctx, caller, macro, { items: [input], limits: body, signal });
+  const { results } = await run(ctx, caller, macro, { items: [input], limits: body, signal });
+  const [result] = results;
   return result ? shown(macro.macroId, result) : refused(macro.macroId, 'The macro gave no result.');
 }
 
@@ -155,6 +163,8 @@ export async function executeBatch(ctx: Context, caller: Caller, body: MacroBatc
   for (const macro of runnables.values()) mayFixClock(macro, body);
   const results: MacroBatchItemResult[] = [];
   const failures: string[] = [];
+  // all macros of a batch share what one may answer
+  let bytesLeft = BATCH_BYTES;
   const settle = (position: number, result: MacroRunResult) => {
     results[position] = { id: body.items[position]?.id ?? '', ...result };
   };
@@ -180,7 +190,13 @@ export async function executeBatch(ctx: Context, caller: Caller, body: MacroBatc
     }
     if (runs.length === 0) return;
     try {
-      const done = await run(ctx, caller, macro, { items: runs.map(({ item }) => item), limits: body, signal });
+      const { results: done, outputBytes } = await run(ctx, caller, macro, {
+        items: runs.map(({ item }) => item),
+        limits: body,
+        outputBytes: bytesLeft,
+        signal,
+      });
+      bytesLeft -= outputBytes;
       runs.forEach(({ position }, index) => {
         const result = done[index];
         settle(position, result ? shown(first.macro_id, result) : refused(first.macro_id, 'The macro gave no result.'));
