@@ -31,7 +31,7 @@ export const drawAlluvial: SpecMaker = (chart) => {
   const stages = stagesOf(chart);
   const rows = flatten(chart).map((row) => ({
     names: stages.map((stage) => printText(row[stage], '–')),
-    weight: Number(row['value'] ?? 1) || 0,
+    weight: row['value'] === undefined ? 1 : Number(row['value']) || 0,
   }));
   const weigh = (name: (names: string[]) => string) => {
     const weights = new Map<string, number>();

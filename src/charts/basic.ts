@@ -1,4 +1,4 @@
-import { flatten, findLook, MOST_LINE_POINTS, pickDots, printText, type Chart, type ChartSeries, type Point } from './chart.ts';
+import { flatten, findLook, MOST_LINE_POINTS, nameLegend, pickDots, printText, type Chart, type ChartSeries, type Point } from './chart.ts';
 import { pickInk } from './look.ts';
 import { makeColor, makeField, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
@@ -13,62 +13,119 @@ const x = (chart: Chart) => (chart.axes['x'] ? makeField(chart, 'x') : { field: 
 
 const CAP_PX = 8;
 
-/** A line from the lower to the upper end of each error, with a cap at both; points without an error have none. */
-function errorBars(values: readonly Point[], place: object, y: object): Spec {
+/**
+ * A line from the lower to the upper end of each error, with a cap at both; points without an error have none. On a logarithmic axis an end of 0 or less has no
+ * place: such a line goes to the edge of the plot.
+ */
+function errorBars(values: readonly Point[], place: object, y: object, { isLog, xOffset }: { isLog: boolean; xOffset: number }): Spec {
   const known = values.filter(({ error, y: at }) => typeof error === 'number' && Number.isFinite(error) && typeof at === 'number');
   const ends = known.map((point) => ({
     ...point,
     low: Number(point['y']) - Number(point['error']),
     high: Number(point['y']) + Number(point['error']),
   }));
-  const cap = (field: string) => ({
-    mark: { type: 'tick', orient: 'horizontal', size: CAP_PX, thickness: 1.2, opacity: 1 },
+  const endless = ends.filter(({ low }) => isLog && low <= 0);
+  const whole = ends.filter(({ low }) => !isLog || low > 0);
+  const cap = (field: string, of: readonly Point[]) => ({
+    data: { values: of },
+    mark: { type: 'tick', orient: 'horizontal', size: CAP_PX, thickness: 1.2, opacity: 1, xOffset },
     encoding: { ...place, y: { ...y, field } },
   });
+  const line = (of: readonly Point[], y2: object) => ({
+    data: { values: of },
+    mark: { type: 'rule', strokeWidth: 1.2, xOffset },
+    encoding: { ...place, y: { ...y, field: 'high' }, y2 },
+  });
   return {
-    data: { values: ends },
     layer: [
-      { mark: { type: 'rule', strokeWidth: 1.2 }, encoding: { ...place, y: { ...y, field: 'low' }, y2: { field: 'high' } } },
-      cap('low'),
-      cap('high'),
+      line(whole, { field: 'low' }),
+      cap('low', whole),
+      cap('high', ends),
+      ...(endless.length > 0 ? [line(endless, { value: 'height' })] : []),
     ],
   };
 }
 
-/** Lines, bars, points and areas; each series may be of another kind and stand on the second axis. */
+const findKind = ({ traceType }: ChartSeries, usual: string): string => traceType ?? usual;
+
+/**
+ * Gives the bars of a chart one value for each place: the sum of what stands there, which the title of the axis says. Bars of the same place would hide each
+ * other or be left out of a picture of many.
+ */
+export function sumBars(chart: Chart): Chart {
+  if (!Object.hasOwn(MARKS, chart.type)) return chart;
+  const axes = { ...chart.axes };
+  const series = chart.series.map((one): ChartSeries => {
+    const { x, y = [] } = one.points;
+    if (findKind(one, chart.type) !== 'bar' || x === undefined || new Set(x).size === x.length) return one;
+    const sums = new Map<unknown, number | null>();
+    for (const [index, place] of x.entries()) {
+      const value = y[index];
+      const sum = sums.get(place) ?? null;
+      sums.set(place, typeof value === 'number' ? (sum ?? 0) + value : sum);
+    }
+    const side = one.axis === 'secondary' && chart.axes['y2'] ? 'y2' : 'y';
+    const axis = chart.axes[side];
+    if (axis) axes[side] = { ...axis, title: `sum of ${axis.title}` };
+    return { ...one, points: { x: [...sums.keys()], y: [...sums.values()] } };
+  });
+  return { ...chart, axes, series };
+}
+
+/** From a bar to the one beside it, and over all bars of one place at most, on an axis of numbers or times. */
+const BESIDE_PX = 6;
+const MOST_BESIDE_PX = 60;
+/** How much of its step a bar fills there. */
+const BAR_SHARE = 0.85;
+
+/** Lines, bars, points and areas; each series may be of another kind and stand on the second axis. Bars of several series stand side by side. */
 const traces =
   (usual: string): SpecMaker =>
   (chart) => {
-    const kindOf = ({ traceType }: ChartSeries) => traceType ?? usual;
-    const kinds = new Set(chart.series.map(kindOf));
+    const kinds = new Set(chart.series.map((one) => findKind(one, usual)));
     const isDual = chart.axes['y2'] !== undefined;
+    const bars = chart.series.filter((one) => findKind(one, usual) === 'bar').map((one) => nameLegend(chart, one));
+    const names = [...new Set(bars)].sort();
+    const isBeside = names.length > 1;
+    const hasNames = chart.axes['x']?.kind === 'categorical';
+    const step = Math.min(BESIDE_PX, MOST_BESIDE_PX / names.length);
+    const asideOf = (one: ChartSeries) => (names.indexOf(nameLegend(chart, one)) - (names.length - 1) / 2) * step;
     const layersOn = (axis: 'primary' | 'secondary') =>
       [...kinds].flatMap((kind) => {
-        const series = chart.series.filter((one) => kindOf(one) === kind && (!isDual || (one.axis ?? 'primary') === axis));
+        const series = chart.series.filter((one) => findKind(one, usual) === kind && (!isDual || (one.axis ?? 'primary') === axis));
         if (series.length === 0) return [];
         const shown = isDual && axis === 'secondary' ? 'y2' : 'y';
         const part: Chart = { ...chart, series, axes: { ...chart.axes, y: chart.axes[shown] } };
-        const values = pickDots(part, kind === 'line' || kind === 'area' ? { most: MOST_LINE_POINTS } : {});
-        const plain = makeField(part, 'y', findLook(chart, shown));
-        // the height of a bar or an area says how much: it begins at zero
+        const look = findLook(chart, shown);
+        const plain = makeField(part, 'y', look);
+        const isTall = kind === 'bar' || kind === 'area';
         const y = {
           ...plain,
-          ...((kind === 'bar' || kind === 'area') && findLook(chart, shown).scale !== 'log' && !findLook(chart, shown).range
-            ? { scale: { ...plain.scale, zero: true } }
-            : {}),
+          // the height of a bar or an area says how much: it begins at zero, and heights of two series are not added
+          ...(isTall && look.scale !== 'log' && !look.range ? { scale: { ...plain.scale, zero: true } } : {}),
+          ...(isTall ? { stack: null } : {}),
           ...(axis === 'secondary' ? { axis: { ...plain.axis, orient: 'right' } } : {}),
         };
-        const isBeside = kind === 'bar' && kinds.size === 1 && chart.series.length > 1;
-        const place = { x: x(chart), ...(isBeside ? { xOffset: { field: 's' } } : {}) };
-        const marks: object[] = [
-          {
-            mark: MARKS[kind] ?? MARKS['line'],
-            encoding: { ...place, y: kind === 'area' ? { ...y, stack: null } : y, color: makeColor(chart) },
-          },
-        ];
-        if (series.some(({ points }) => points['error'] !== undefined))
-          marks.push(errorBars(values, kind === 'bar' ? place : { ...place, color: makeColor(chart) }, y));
-        return [{ data: { values }, layer: marks }];
+        const place = { x: x(chart), ...(kind === 'bar' && isBeside && hasNames ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
+        const most = kind === 'line' || kind === 'area' ? MOST_LINE_POINTS : undefined;
+        const draw = (values: readonly Point[], more: { xOffset?: number; size?: number }) => {
+          const hasErrors = series.some(({ points }) => points['error'] !== undefined);
+          const around = { isLog: look.scale === 'log', xOffset: more.xOffset ?? 0 };
+          return {
+            data: { values },
+            layer: [
+              { mark: { ...(MARKS[kind] ?? MARKS['line']), ...more }, encoding: { ...place, y, color: makeColor(chart) } },
+              ...(hasErrors ? [errorBars(values, kind === 'bar' ? place : { ...place, color: makeColor(chart) }, y, around)] : []),
+            ],
+          };
+        };
+        const values = pickDots(part, { most });
+        if (kind !== 'bar' || !isBeside || hasNames) return [draw(values, {})];
+        // bars have no room of their own on an axis of numbers or times, and are moved aside by hand
+        return series.map((one) => {
+          const own = values.filter(({ s }) => s === nameLegend(part, one));
+          return draw(own, { xOffset: asideOf(one), size: step * BAR_SHARE });
+        });
       });
     if (!isDual) return { layer: layersOn(chart.series.every(({ axis }) => axis === 'secondary') ? 'secondary' : 'primary') };
     return { layer: [{ layer: layersOn('primary') }, { layer: layersOn('secondary') }], resolve: { scale: { y: 'independent' } } };
@@ -85,7 +142,11 @@ const points =
 const lollipop: SpecMaker = (chart) => ({
   data: { values: pickDots(chart) },
   layer: [
-    { mark: 'rule', encoding: { x: x(chart), y: makeField(chart, 'y'), y2: { datum: 0 } } },
+    {
+      mark: 'rule',
+      // a logarithmic axis has no zero
+      encoding: { x: x(chart), y: makeField(chart, 'y'), y2: findLook(chart, 'y').scale === 'log' ? { value: 'height' } : { datum: 0 } },
+    },
     { mark: { type: 'point', filled: true, size: 90 }, encoding: { x: x(chart), y: makeField(chart, 'y') } },
   ],
 });
@@ -94,8 +155,8 @@ const lollipop: SpecMaker = (chart) => ({
 const JITTER = 0.7;
 
 /** Points in strips: each category has a strip for each series, side by side. Points are moved a little aside so that none hides another. */
-const dots: SpecMaker = (chart) => {
-  if (chart.axes['x']?.kind !== 'categorical') return points({ type: 'point', filled: true, size: 60 })(chart);
+const dots: SpecMaker = (chart, size) => {
+  if (chart.axes['x']?.kind !== 'categorical') return points({ type: 'point', filled: true, size: 60 })(chart, size);
   const splits = isSplit(chart) ? listSplits(chart) : [''];
   const room = 2 / splits.length;
   const values = pickDots(chart).map((point, index) => {

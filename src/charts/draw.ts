@@ -4,10 +4,10 @@ import { renderAsync } from '@resvg/resvg-js';
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import { drawAlluvial } from './alluvial.ts';
-import { basic } from './basic.ts';
+import { basic, sumBars } from './basic.ts';
 import { countPoints, findStep, MOST_LINE_POINTS, type Chart } from './chart.ts';
-import { makeTheme } from './look.ts';
-import { scientific } from './scientific.ts';
+import { makeTheme, type Size } from './look.ts';
+import { MOST_PARALLEL, scientific } from './scientific.ts';
 import type { Spec, SpecMaker } from './spec.ts';
 import { statistical } from './statistical.ts';
 
@@ -18,12 +18,6 @@ const MOST_FACETS = 12;
 const SCREEN_DPI = 96;
 /** Charts that are as high as they are wide, so that a circle stays one. */
 const ROUND: ReadonlySet<string> = new Set(['radar', 'polar', 'ternary', 'wind-rose']);
-
-export interface Size {
-  /** Pixels. */
-  width: number;
-  height: number;
-}
 
 const empty: SpecMaker = () => ({
   data: { values: [{ t: 'No data' }] },
@@ -37,15 +31,21 @@ function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
   const { width, height } = ROUND.has(chart.type) ? { width: side, height: side } : size;
   const facets = [...new Set(chart.series.map(({ facet }) => facet))].slice(0, MOST_FACETS);
   const named = facets.filter((facet) => facet !== undefined);
-  const sized = (spec: Spec, w: number, h: number): Spec => ('facet' in spec ? spec : { width: w, height: h, ...spec });
-  if (named.length < 2) return sized(maker(chart), width, height);
+  const draw = (shown: Chart, of: Size): Spec => {
+    const spec = maker(shown, of);
+    return 'facet' in spec ? spec : { ...of, ...spec };
+  };
+  if (named.length < 2) return draw(chart, { width, height });
   const columns = Math.min(3, named.length);
   const shared = { x: 'shared', y: 'shared' };
   return {
     columns,
     ...(chart.look?.facetScales === 'own' || chart.axes['y2'] ? {} : { resolve: { scale: shared } }),
     concat: named.map((facet) => ({
-      ...sized(maker({ ...chart, series: chart.series.filter((series) => series.facet === facet) }), width / columns, height / columns),
+      ...draw(
+        { ...chart, series: chart.series.filter((series) => series.facet === facet) },
+        { width: width / columns, height: height / columns },
+      ),
       title: facet,
     })),
   };
@@ -72,7 +72,12 @@ function listOmissions(chart: Chart): string[] {
   const facets = [...new Set(chart.series.map(({ facet }) => facet))];
   const most = LINED.has(chart.type) ? MOST_LINE_POINTS : undefined;
   const step = Math.max(...facets.map((facet) => findStep({ ...chart, series: chart.series.filter((one) => one.facet === facet) }, most)));
+  const named = facets.filter((facet) => facet !== undefined).length;
   return [
+    ...(named > MOST_FACETS ? [`The first ${MOST_FACETS} of ${named} are drawn.`] : []),
+    ...(chart.type === 'parallel-coordinates' && chart.series.some((one) => countPoints(one) > MOST_PARALLEL)
+      ? [`The first ${MOST_PARALLEL} rows of each colour are drawn.`]
+      : []),
     ...(chart.firstRows === undefined ? [] : [`Of the first ${chart.firstRows.toLocaleString('en')} rows; the table has more.`]),
     ...((DOTTED.has(chart.type) || LINED.has(chart.type)) && step > 1
       ? [`One point of ${step} is drawn, and the least and greatest.`]
@@ -85,7 +90,8 @@ const hasRange = ({ look = {} }: Chart): boolean => [look.x, look.y, look.y2].so
 const USUAL: Size = { width: 640, height: 400 };
 
 /** The chart as a Vega-Lite specification that holds its data: what every picture is drawn from. Throws when there is no such chart type. */
-export function makeSpec(chart: Chart, size = USUAL): Spec {
+export function makeSpec(given: Chart, size = USUAL): Spec {
+  const chart = sumBars(given);
   const maker = MAKERS[chart.type];
   if (!maker) throw new Error(`no drawing for chart type ${chart.type}`);
   const hasPoints = chart.series.some((series) => countPoints(series) > 0);
@@ -94,7 +100,8 @@ export function makeSpec(chart: Chart, size = USUAL): Spec {
   const omissions = listOmissions(chart);
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
-    title: omissions.length === 0 ? title : { text: title, subtitle: omissions },
+    // without a title there would be no subtitle either
+    title: omissions.length === 0 ? title : { text: title || ' ', subtitle: omissions },
     padding: 16,
     ...makeTheme(chart.look ?? {}),
     ...(hasRange(chart) ? clip(drawn) : drawn),

@@ -26,10 +26,17 @@ export interface Look {
   facetScales?: 'shared' | 'own';
 }
 
+/** Size of the plotted area. */
+export interface Size {
+  /** Pixels. */
+  width: number;
+  height: number;
+}
+
 /** Okabe and Ito's colours, which colour-blind people can tell apart. Yellow comes last, since it is faint on white. */
-const CATEGORIES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#555555', '#f0e442'];
+const CATEGORIES = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#555555', '#f0e442'] as const;
 /** The same colours for a dark ground: grey and blue are lighter, and yellow is not faint there. */
-const ON_DARK = ['#4aa8e0', '#e69f00', '#00c090', '#cc79a7', '#f0e442', '#d55e00', '#bbbbbb', '#56b4e9'];
+const ON_DARK = ['#4aa8e0', '#e69f00', '#00c090', '#cc79a7', '#f0e442', '#d55e00', '#bbbbbb', '#56b4e9'] as const;
 
 const THEMES = {
   light: { ground: 'white', text: '#1a1a1a', line: '#888888', grid: '#dddddd', colors: CATEGORIES },
@@ -71,6 +78,9 @@ export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize 
     },
   };
 }
+
+/** The colour of the only series. */
+export const pickFirstColor = ({ theme = 'light', colors }: Look): string => colors?.[0] ?? THEMES[theme].colors[0];
 
 /** Colours of what is neither axis nor data: strokes that part marks, halos, and the text in them. */
 export const pickInk = ({ theme = 'light' }: Look): { ground: string; text: string; line: string; grid: string } => THEMES[theme];

@@ -89,11 +89,11 @@ const radar: SpecMaker = (chart) => {
           label: printText(chart.series[0]?.points['color']?.[row], String(row + 1)),
           at: (name: string): unknown => valuesOf(name)[row],
         }));
-  const shapes = asked.flatMap(({ label, at }) =>
+  const shapes = asked.flatMap(({ label, at }, shape) =>
     [...corners, ...corners.slice(0, 1)].map(({ name, range: [low, high], angle }, o) => {
       const value = readNumber(at(name));
       const radius = 0.1 + (0.9 * ((Number.isFinite(value) ? value : low) - low)) / (high - low);
-      return { px: radius * Math.sin(angle), py: radius * Math.cos(angle), o, s: label };
+      return { px: radius * Math.sin(angle), py: radius * Math.cos(angle), o, s: label, shape };
     }),
   );
   const names = corners.map(({ name, range, angle }) => ({
@@ -107,7 +107,10 @@ const radar: SpecMaker = (chart) => {
       makeLayer(
         shapes,
         { type: 'line', fillOpacity: 0.1 },
-        { color: { field: 's', type: 'nominal', title: groups.length > 0 ? (chart.axes['color']?.title ?? '') : '' } },
+        {
+          color: { field: 's', type: 'nominal', title: groups.length > 0 ? (chart.axes['color']?.title ?? '') : '' },
+          detail: { field: 'shape', type: 'nominal' },
+        },
       ),
       makeLayer(names, { type: 'text' }, { text: { field: 't', type: 'nominal' } }),
     ],
@@ -116,7 +119,7 @@ const radar: SpecMaker = (chart) => {
 
 /** x is the angle in degrees, y the distance from the middle. */
 const polar: SpecMaker = (chart) => {
-  const most = Math.max(1e-12, ...pickNumbers(chart.series.flatMap(({ points }) => points['y'] ?? [])).map(Math.abs));
+  const most = chart.series.flatMap(({ points }) => pickNumbers(points['y'])).reduce((far, y) => Math.max(far, Math.abs(y)), 1e-12);
   const values = pickDots(chart)
     .map((point, o) => {
       const angle = (readNumber(point['x']) * Math.PI) / 180;

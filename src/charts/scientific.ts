@@ -218,9 +218,11 @@ const carpet: SpecMaker = (chart) => {
   };
 };
 
-/** One line for each row, across all y, every y scaled to its own range. */
+/** How many rows of each colour parallel coordinates show at most. */
+export const MOST_PARALLEL = 500;
+
+/** One line for each row, across all y, every y scaled to its own range. A missing value is a gap. */
 const parallel: SpecMaker = (chart) => {
-  const rows = Math.min(500, Math.max(0, ...chart.series.map(countPoints)));
   const names = [...new Set(chart.series.map(({ name }) => name))];
   // one range for all colours, or they could not be compared
   const ranges = new Map(
@@ -231,14 +233,15 @@ const parallel: SpecMaker = (chart) => {
   );
   const values = chart.series.flatMap(({ name, points, color: group }) => {
     const [low, high] = ranges.get(name) ?? [0, 1];
-    return Array.from({ length: rows }, (_, row) => ({
+    return (points['y'] ?? []).slice(0, MOST_PARALLEL).map((value, row) => ({
       n: name,
-      row: `${group ?? ''}${row}`,
-      v: (Number(points['y']?.[row] ?? low) - low) / (high - low),
+      row: `${group ?? ''} ${row}`,
+      v: typeof value === 'number' ? (value - low) / (high - low) : null,
       color: points['color']?.[row] ?? null,
       s: group ?? '',
     }));
   });
+  const rows = Math.max(...chart.series.map(countPoints));
   return {
     data: { values },
     mark: { type: 'line', opacity: rows > 100 ? 0.2 : 0.5 },
@@ -263,7 +266,11 @@ export const correlate = (a: readonly unknown[], b: readonly unknown[]): number 
 
 const correlations: SpecMaker = (chart) => {
   const values = chart.series.flatMap((a) =>
-    chart.series.map((b) => ({ a: a.name, b: b.name, r: a === b ? 1 : correlate(a.points['y'] ?? [], b.points['y'] ?? []) })),
+    chart.series.map((b) => {
+      const r = a === b ? 1 : correlate(a.points['y'] ?? [], b.points['y'] ?? []);
+      // a column of equal values goes with nothing
+      return { a: a.name, b: b.name, r: Number.isFinite(r) ? r : null };
+    }),
   );
   const encoding = {
     x: { field: 'a', type: 'nominal', title: null, sort: null, axis: { labelAngle: values.length > 36 ? -40 : 0 } },
@@ -282,8 +289,14 @@ const correlations: SpecMaker = (chart) => {
         mark: { type: 'text', fontSize: 14 },
         encoding: {
           ...encoding,
-          text: { field: 'r', type: 'quantitative', format: '.2f' },
-          color: { condition: { test: 'abs(datum.r) > 0.6', value: 'white' }, value: 'black' },
+          text: { condition: { test: 'datum.r === null', value: '–' }, field: 'r', type: 'quantitative', format: '.2f' },
+          color: {
+            condition: [
+              { test: 'datum.r === null', value: pickInk(chart.look ?? {}).text },
+              { test: 'abs(datum.r) > 0.6', value: 'white' },
+            ],
+            value: 'black',
+          },
         },
       },
     ],

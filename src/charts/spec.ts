@@ -1,9 +1,10 @@
-import { pickRamp, type AxisLook } from './look.ts';
-import { findExtent, nameLegend, findLook, splitTitleOf, printText, type AxisKind, type Chart } from './chart.ts';
+import { pickRamp, type AxisLook, type Size } from './look.ts';
+import { nameLegend, findLook, splitTitleOf, printText, type AxisKind, type Chart } from './chart.ts';
 
 /** A piece of a Vega-Lite specification. Field names in it are ours, never a caller's. */
 export type Spec = Record<string, unknown>;
-export type SpecMaker = (chart: Chart) => Spec;
+/** Makes the specification of a chart. Its size is set by whoever asks, but in a specification of rows, which are cut by hand. */
+export type SpecMaker = (chart: Chart, size: Size) => Spec;
 
 const TYPES = { numeric: 'quantitative', temporal: 'temporal', categorical: 'nominal' } as const;
 
@@ -15,14 +16,22 @@ interface Field {
   axis?: object;
 }
 
-const DAY_MS = 86_400_000;
+/** How a tick of an axis of time is written, by the coarsest unit that begins at it: a day, month or year is named where it begins. */
+const TIME_FORMATS = {
+  year: '%Y',
+  quarter: '%b %Y',
+  month: '%b %Y',
+  week: '%-d %b',
+  date: '%-d %b',
+  hours: '%H:%M',
+  minutes: '%H:%M',
+  seconds: '%H:%M:%S',
+  milliseconds: '%H:%M:%S.%L',
+};
 /** Characters that fit below an axis side by side. */
 const MOST_CHARACTERS = 70;
 
-/**
- * How an axis writes the values of a channel. Whole numbers have no decimals. The format of times follows from how far apart they are. Names are level where
- * they fit.
- */
+/** How an axis writes the values of a channel. Whole numbers have no decimals. Names are level where they fit. */
 function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefined {
   const values = chart.series.flatMap(({ points }) => points[channel] ?? []).filter((value) => value !== null && value !== undefined);
   if (kind === 'categorical') {
@@ -30,11 +39,7 @@ function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefin
     const characters = names.reduce((sum, name) => sum + name.length + 2, 0);
     return { labelAngle: characters <= MOST_CHARACTERS ? 0 : -40, labelOverlap: characters > 6 * MOST_CHARACTERS };
   }
-  if (kind === 'temporal') {
-    const [first, last] = findExtent(values.map((value) => (typeof value === 'string' ? Date.parse(value) : NaN)).filter(Number.isFinite));
-    const days = (last - first) / DAY_MS;
-    return { format: days > 730 ? '%Y' : days > 3 ? '%-d %b' : days > 1 ? '%-d %b %H:%M' : '%H:%M:%S', labelOverlap: true };
-  }
+  if (kind === 'temporal') return { format: TIME_FORMATS, labelOverlap: true };
   const isWhole = values.length > 0 && values.every((value) => Number.isInteger(value) && Math.abs(value as number) < 10_000);
   return isWhole ? { format: 'd', tickMinStep: 1 } : undefined;
 }

@@ -1,55 +1,21 @@
 /** Charts of how values are spread. Whatever they say is computed from every value, and only what is computed is drawn. */
-import {
-  findExtent,
-  findLook,
-  findRangeOfY,
-  nameLegend,
-  nameValues,
-  pickDots,
-  pickFinite,
-  pickNumbers,
-  printText,
-  readNumber,
-  splitTitleOf,
-  type Chart,
-} from './chart.ts';
-import { pickInk } from './look.ts';
+import { findExtent, findLook, findRangeOfY, nameValues, pickDots, pickNumbers, readNumber, splitTitleOf, type Chart } from './chart.ts';
+import { pickFirstColor, pickInk } from './look.ts';
+import { counted } from './counted.ts';
+import { listSamples, makeGroupNamer, type Sample } from './samples.ts';
 import { makeField, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
-/** Encoding of what distributions are compared by: the categories of x, else the series. A time counts as a category, by its text, since the axis has names. */
+/** Encoding of what distributions are compared by: the categories of x, numbers in their order, else the series. */
 function groups(chart: Chart): Spec {
   const { x } = chart.axes;
   if (x === undefined) return { field: 's', type: 'nominal', title: '', axis: { labelAngle: 0 } };
-  const named: Chart = x.kind === 'temporal' ? { ...chart, axes: { ...chart.axes, x: { ...x, kind: 'categorical' } } } : chart;
-  return { ...makeField(named, 'x'), type: 'nominal', scale: {} };
+  const nameGroup = makeGroupNamer(chart);
+  const series = chart.series.map((one) => ({ ...one, points: { x: one.points['x']?.map(nameGroup) ?? [] } }));
+  const { title, axis } = makeField({ ...chart, series, axes: { x: { ...x, kind: 'categorical' } } }, 'x');
+  const numbers = x.kind === 'numeric' ? [...new Set(chart.series.flatMap(({ points }) => pickNumbers(points['x'])))] : [];
+  return { type: 'nominal', title, axis, ...(numbers.length > 0 ? { sort: numbers.sort((a, b) => a - b).map(String) } : {}) };
 }
 const hasSplits = (chart: Chart) => chart.axes['x'] !== undefined && isSplit(chart);
-
-/** The values of one series in one group, in ascending order. */
-interface Sample {
-  g: string;
-  s: string;
-  sorted: Float64Array;
-}
-
-/** Gathers the values of y by series, and by the categories of x where there are some; times are milliseconds. */
-function listSamples(chart: Chart, { byGroup }: { byGroup: boolean }): Sample[] {
-  const found = new Map<string, { g: string; s: string; values: number[] }>();
-  for (const series of chart.series) {
-    const name = nameLegend(chart, series);
-    const { x, y = [] } = series.points;
-    for (const [index, value] of y.entries()) {
-      const number = readNumber(value);
-      if (!Number.isFinite(number)) continue;
-      const g = byGroup && chart.axes['x'] ? printText(x?.[index], '–') : name;
-      const key = JSON.stringify([g, name]);
-      const sample = found.get(key) ?? { g, s: name, values: [] };
-      found.set(key, sample);
-      sample.values.push(number);
-    }
-  }
-  return Array.from(found.values(), ({ g, s, values }) => ({ g, s, sorted: Float64Array.from(values).sort() }));
-}
 
 /** Finds a quantile of sorted values, between the two values next to it, as R's type 7 does. */
 export function findQuantile(sorted: ArrayLike<number>, share: number): number {
@@ -71,7 +37,10 @@ function makeBox({ g, s, sorted }: Sample) {
   const outer = sorted.filter((value) => value < low - reach || value > high + reach);
   const step = Math.ceil(outer.length / MOST_OUTER);
   const drawn = Array.from(outer).filter((_, index) => index % step === 0 || index === outer.length - 1);
-  return { box: { g, s, low, median, high, least: inner[0], greatest: inner.at(-1) }, outer: drawn.map((y) => ({ g, s, y })) };
+  return {
+    box: { g, s, low, median, high, least: Math.min(low, inner[0] ?? low), greatest: Math.max(high, inner.at(-1) ?? high) },
+    outer: drawn.map((y) => ({ g, s, y })),
+  };
 }
 
 /** Boxes as wide as there is room for. Boxes of one group stand side by side, or one would hide the other. */
@@ -147,7 +116,7 @@ const violins: SpecMaker = (chart) => {
     const extent = findExtent([at(0), at(1)]);
     return { x: g, s: splits.length > 0 ? s : g, middle, curve: curve(sorted, extent), low: at(0.25), median: at(0.5), high: at(0.75) };
   });
-  const densest = Math.max(1e-12, ...shapes.flatMap((shape) => shape.curve.map(({ d }) => d)));
+  const densest = shapes.flatMap((shape) => shape.curve).reduce((most, { d }) => Math.max(most, d), 1e-12);
   const outlines = shapes.flatMap(({ x, s, middle, curve: half }) => {
     const side = (sign: number) => half.map(({ v, d }) => ({ x, s, y: v, o: middle + (sign * 0.46 * room * d) / densest }));
     return [...side(-1), ...side(1).reverse()].map((point, turn) => ({ ...point, turn }));
@@ -204,13 +173,16 @@ const densities: SpecMaker = (chart) => ({
   },
 });
 
-const ridges: SpecMaker = (chart) => ({
+const RIDGE_NAMES_PX = 80;
+
+/** Ridges overlap a little. Their names stand in the room to their left. */
+const ridges: SpecMaker = (chart, { width, height }) => ({
   data: { values: densitiesOf(chart) },
   facet: { row: { field: 's', type: 'nominal', title: null, header: { labelAngle: 0, labelAlign: 'left' } } },
   spacing: -12,
   spec: {
-    width: 560,
-    height: Math.max(50, Math.round(300 / Math.max(1, listSplits(chart).length))),
+    width: Math.max(50, width - RIDGE_NAMES_PX),
+    height: Math.max(20, Math.round((0.75 * height) / Math.max(1, listSplits(chart).length))),
     mark: { type: 'area', opacity: 0.7, line: true },
     encoding: {
       x: { field: 'v', type: 'quantitative', title: nameValues(chart), scale: { domain: findRangeOfY(chart), nice: false } },
@@ -219,85 +191,6 @@ const ridges: SpecMaker = (chart) => ({
     },
   },
 });
-
-/** 0.3 / 0.1 is a little less than 3. */
-const ROUNDING = 1e-9;
-/** The least part of a range, as a share of its numbers: they have 16 digits. */
-const FINEST = 1e-12;
-
-/** Cuts a range into about thirty equal parts, at round values. */
-function cut([low, high]: readonly [number, number]) {
-  const least = Math.max((high - low) / 30, FINEST * Math.max(Math.abs(low), Math.abs(high)), Number.MIN_VALUE / FINEST);
-  const power = 10 ** Math.floor(Math.log10(least));
-  const step = power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
-  const start = Math.floor(low / step + ROUNDING) * step;
-  const last = Math.max(0, Math.ceil((high - start) / step - ROUNDING) - 1);
-  // the end of the range belongs to the last part
-  const find = (value: number) => Math.max(0, Math.min(last, Math.floor((value - start) / step + ROUNDING)));
-  return { step, find, from: (part: number) => start + part * step, to: (part: number) => start + (part + 1) * step };
-}
-
-/** How a range of a channel that is cut into parts is drawn: ticks stand at the edges of the parts, and times are in UTC. */
-const partAxis = (kind: string | undefined, step: number) =>
-  kind === 'temporal' ? { type: 'temporal', scale: { type: 'utc' } } : { type: 'quantitative', bin: { binned: true, step } };
-
-const histogram: SpecMaker = (chart) => {
-  const asked = findLook(chart, 'y').range;
-  const samples = listSamples(chart, { byGroup: false });
-  const ends = samples.flatMap(({ sorted }) => [sorted[0] ?? NaN, sorted.at(-1) ?? NaN]);
-  const [low, high] = asked ? findRangeOfY(chart) : findExtent(ends);
-  const parts = cut([low, high]);
-  const values = samples.flatMap(({ s, sorted }) => {
-    const counts = new Map<number, number>();
-    for (const value of sorted) {
-      if (value < low || value > high) continue;
-      const part = parts.find(value);
-      counts.set(part, (counts.get(part) ?? 0) + 1);
-    }
-    return Array.from(counts, ([part, n]) => ({ s, from: parts.from(part), to: parts.to(part), n }));
-  });
-  const axis = partAxis(chart.axes['y']?.kind, parts.step);
-  return {
-    data: { values },
-    mark: { type: 'bar', opacity: 0.7 },
-    encoding: {
-      x: { field: 'from', ...axis, title: nameValues(chart), ...(asked ? { scale: { ...axis.scale, domain: asked } } : {}) },
-      x2: { field: 'to' },
-      y: { field: 'n', type: 'quantitative', stack: null, title: 'count' },
-      color: { field: 's', type: 'nominal', title: splitTitleOf(chart) },
-    },
-  };
-};
-
-const plane: SpecMaker = (chart) => {
-  const points = pickFinite(chart);
-  const across = cut(findExtent(points.map(({ x }) => x)));
-  const up = cut(findExtent(points.map(({ y }) => y)));
-  const counts = new Map<string, { x: number; y: number; n: number }>();
-  for (const point of points) {
-    const [x, y] = [across.find(point.x), up.find(point.y)];
-    const cell = counts.get(`${x} ${y}`) ?? { x, y, n: 0 };
-    counts.set(`${x} ${y}`, { x, y, n: cell.n + 1 });
-  }
-  const field = (channel: 'x' | 'y', { step }: { step: number }) => {
-    const usual = makeField(chart, channel);
-    const axis = partAxis(chart.axes[channel]?.kind, step);
-    return { ...usual, ...axis, scale: { ...usual.scale, ...axis.scale } };
-  };
-  return {
-    data: {
-      values: Array.from(counts.values(), ({ x, y, n }) => ({ x: across.from(x), x2: across.to(x), y: up.from(y), y2: up.to(y), n })),
-    },
-    mark: 'rect',
-    encoding: {
-      x: field('x', across),
-      x2: { field: 'x2' },
-      y: field('y', up),
-      y2: { field: 'y2' },
-      color: { field: 'n', type: 'quantitative', title: 'count' },
-    },
-  };
-};
 
 /** Mean and three standard deviations either side: a point beyond is out of control. */
 const control: SpecMaker = (chart) => {
@@ -309,7 +202,7 @@ const control: SpecMaker = (chart) => {
     { v: mean, n: 'mean' },
     { v: mean + 3 * deviation, n: '+3σ' },
     { v: mean - 3 * deviation, n: '−3σ' },
-  ];
+  ].filter(({ v }) => v > 0 || findLook(chart, 'y').scale !== 'log');
   const isOut = (y: unknown) => Math.abs(readNumber(y) - mean) > 3 * deviation;
   const out = pickDots(chart, { stays: isOut }).map((point) => ({ ...point, out: isOut(point['y']) }));
   return {
@@ -323,7 +216,11 @@ const control: SpecMaker = (chart) => {
       {
         data: { values: out },
         mark: { type: 'point', filled: true },
-        encoding: { x, y: makeField(chart, 'y'), fill: { condition: { test: 'datum.out', value: '#d55e00' }, value: '#0072b2' } },
+        encoding: {
+          x,
+          y: makeField(chart, 'y'),
+          fill: { condition: { test: 'datum.out', value: '#d55e00' }, value: pickFirstColor(chart.look ?? {}) },
+        },
       },
     ],
   };
@@ -334,7 +231,6 @@ export const statistical: Record<string, SpecMaker> = {
   'violin-plot': violins,
   'density-plot': densities,
   'ridge-plot': ridges,
-  histogram,
-  'histogram-2d': plane,
+  ...counted,
   'spc-control-chart': control,
 };

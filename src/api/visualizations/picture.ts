@@ -1,5 +1,5 @@
 /** Draws what a chart shows, in the format that was asked for. */
-import type { Size } from '../../charts/draw.ts';
+import type { Size } from '../../charts/look.ts';
 import { readLook, requireDots } from './look.ts';
 import { makeChart, type Drawn } from './series.ts';
 import type { Visualization } from './visualizations.model.ts';

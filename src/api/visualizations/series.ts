@@ -105,6 +105,9 @@ export function makeSeries(
 /** What a picture is made of: the series of so many rows, which may be the first of more. */
 export type Drawn = Plotted & { rows: number; truncated: boolean };
 
+/** A time without a zone is drawn at its place on a clock; read by the zone of this machine it would stand elsewhere. */
+const placeTime = (value: unknown): unknown => (typeof value === 'string' && /T[\d:.]+$/.test(value) ? `${value}Z` : value);
+
 /** Makes the chart that the drawing code takes. */
 export const makeChart = (type: string, title: string, { axes, series, rows, truncated }: Drawn, look: Look): Chart => ({
   type,
@@ -114,7 +117,12 @@ export const makeChart = (type: string, title: string, { axes, series, rows, tru
   axes,
   series: series.map(({ name, color, facet, traceType, axis, points }): ChartSeries => ({
     name,
-    points,
+    points: Object.fromEntries(
+      Object.entries(points).map(([channel, values]) => [
+        channel,
+        axes[channel === 'y' && axis === 'secondary' && axes['y2'] ? 'y2' : channel]?.kind === 'temporal' ? values.map(placeTime) : values,
+      ]),
+    ),
     axis,
     ...(color === null ? {} : { color }),
     ...(facet === null ? {} : { facet }),

@@ -1,0 +1,85 @@
+/** Charts that count how many values lie in each part of a range. */
+import { findExtent, findLook, findRangeOfY, nameValues, pickFinite, splitTitleOf } from './chart.ts';
+import { listSamples } from './samples.ts';
+import { makeField, type SpecMaker } from './spec.ts';
+
+/** 0.3 / 0.1 is a little less than 3. */
+const ROUNDING = 1e-9;
+/** The least part of a range, as a share of its numbers: they have 16 digits. */
+const FINEST = 1e-12;
+
+/** Cuts a range into about thirty equal parts, at round values. */
+function cut([low, high]: readonly [number, number]) {
+  const least = Math.max((high - low) / 30, FINEST * Math.max(Math.abs(low), Math.abs(high)), Number.MIN_VALUE / FINEST);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
+  const start = Math.floor(low / step + ROUNDING) * step;
+  const last = Math.max(0, Math.ceil((high - start) / step - ROUNDING) - 1);
+  // the end of the range belongs to the last part
+  const find = (value: number) => Math.max(0, Math.min(last, Math.floor((value - start) / step + ROUNDING)));
+  return { step, find, from: (part: number) => start + part * step, to: (part: number) => start + (part + 1) * step };
+}
+
+/** How a range of a channel that is cut into parts is drawn: ticks stand at the edges of the parts, and times are in UTC. */
+const partAxis = (kind: string | undefined, step: number) =>
+  kind === 'temporal' ? { type: 'temporal', scale: { type: 'utc' } } : { type: 'quantitative', bin: { binned: true, step } };
+
+const histogram: SpecMaker = (chart) => {
+  const asked = findLook(chart, 'y').range;
+  const samples = listSamples(chart, { byGroup: false });
+  const ends = samples.flatMap(({ sorted }) => [sorted[0] ?? NaN, sorted.at(-1) ?? NaN]);
+  const [low, high] = asked ? findRangeOfY(chart) : findExtent(ends);
+  const parts = cut([low, high]);
+  const values = samples.flatMap(({ s, sorted }) => {
+    const counts = new Map<number, number>();
+    for (const value of sorted) {
+      if (value < low || value > high) continue;
+      const part = parts.find(value);
+      counts.set(part, (counts.get(part) ?? 0) + 1);
+    }
+    return Array.from(counts, ([part, n]) => ({ s, from: parts.from(part), to: parts.to(part), n }));
+  });
+  const axis = partAxis(chart.axes['y']?.kind, parts.step);
+  return {
+    data: { values },
+    mark: { type: 'bar', opacity: 0.7 },
+    encoding: {
+      x: { field: 'from', ...axis, title: nameValues(chart), ...(asked ? { scale: { ...axis.scale, domain: asked } } : {}) },
+      x2: { field: 'to' },
+      y: { field: 'n', type: 'quantitative', stack: null, title: 'count' },
+      color: { field: 's', type: 'nominal', title: splitTitleOf(chart) },
+    },
+  };
+};
+
+const plane: SpecMaker = (chart) => {
+  const points = pickFinite(chart);
+  const across = cut(findExtent(points.map(({ x }) => x)));
+  const up = cut(findExtent(points.map(({ y }) => y)));
+  const counts = new Map<string, { x: number; y: number; n: number }>();
+  for (const point of points) {
+    const [x, y] = [across.find(point.x), up.find(point.y)];
+    const cell = counts.get(`${x} ${y}`) ?? { x, y, n: 0 };
+    counts.set(`${x} ${y}`, { x, y, n: cell.n + 1 });
+  }
+  const field = (channel: 'x' | 'y', { step }: { step: number }) => {
+    const usual = makeField(chart, channel);
+    const axis = partAxis(chart.axes[channel]?.kind, step);
+    return { ...usual, ...axis, scale: { ...usual.scale, ...axis.scale } };
+  };
+  return {
+    data: {
+      values: Array.from(counts.values(), ({ x, y, n }) => ({ x: across.from(x), x2: across.to(x), y: up.from(y), y2: up.to(y), n })),
+    },
+    mark: 'rect',
+    encoding: {
+      x: field('x', across),
+      x2: { field: 'x2' },
+      y: field('y', up),
+      y2: { field: 'y2' },
+      color: { field: 'n', type: 'quantitative', title: 'count' },
+    },
+  };
+};
+
+export const counted: Record<string, SpecMaker> = { histogram, 'histogram-2d': plane };
