@@ -234,6 +234,16 @@ describe('a file in another encoding', () => {
     );
   });
 
+  test('is not read another time under its name, and its report says so', async () => {
+    const bytes = latin('plot,place\n1,Ulm\n2,Köln\n3,Bonn\n');
+    const { table } = await one(bytes);
+    const sent = (path: string) => lake.ingest(table, 'csv', [{ path, bytes }], { reading: { encoding: 'windows-1252' } });
+    const again = await sent('a.csv');
+    expect(again.upload).toMatchObject({ status: 'completed', stored: 0, alreadyThere: 3 });
+    expect(again.report!.files[0]!.message).toContain('and 1 of its records are set aside');
+    expect((await sent('b.csv')).upload).toMatchObject({ stored: 3, quarantined: 0 });
+  });
+
   test('whose header is in it says so, and so does a byte that is no character of it', async () => {
     const header = await one(latin('Größe,n\n1,2\n'));
     expect(header.file).toMatchObject({ status: 'failed', reason: 'wrong_encoding' });

@@ -13,7 +13,7 @@ import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
 import { replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
-import { ALREADY_THERE, explain, fetchOriginal, checkKind, stageRows, printUploadSource, widenUploadTable } from './rows.ts';
+import { explain, fetchOriginal, checkKind, explainAlreadyThere, stageRows, printUploadSource, widenUploadTable } from './rows.ts';
 import type { IngestDeps, Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
@@ -122,7 +122,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       ...empty(file),
       status: 'completed',
       alreadyThere: there.rowCount + there.quarantinedCount,
-      message: ALREADY_THERE,
+      message: explainAlreadyThere(there.quarantinedCount),
     };
     await finish(db, upload.id, outcome);
     return outcome;
@@ -196,7 +196,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       ...empty(file),
       status: 'completed',
       alreadyThere: rows.rowCount + refusals.count,
-      message: ALREADY_THERE,
+      message: explainAlreadyThere(refusals.count),
     };
     await finish(db, upload.id, already);
     return already;

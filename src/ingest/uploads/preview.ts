@@ -13,7 +13,7 @@ import type { ColumnReport } from '../typing/decide.ts';
 import { printValue } from '../typing/printed-values.ts';
 import type { Encoding, ReadingOptions } from '../typing/readings.ts';
 import { NotPlain } from './read/json-lines.ts';
-import { ALREADY_THERE, decideRows, explain, printUploadSource, type Decided, type IngestDeps, type Pass } from './rows.ts';
+import { decideRows, explain, printUploadSource, explainAlreadyThere, type Decided, type IngestDeps, type Pass } from './rows.ts';
 import { readSource, type BronzeSource } from './sources.ts';
 import type { FileOutcome } from './uploads.queries.ts';
 
@@ -278,7 +278,10 @@ export async function previewFile(deps: PreviewDeps, task: PreviewTask, signal?:
   const there = tableId === undefined || isPart ? undefined : await findSource(deps.db, tableId, printUploadSource(tableId, sha256, path));
   if (there) {
     const alreadyThere = there.rowCount + there.quarantinedCount;
-    return { file: { ...nothing, path, status: 'completed', alreadyThere, message: ALREADY_THERE }, columns: known };
+    return {
+      file: { ...nothing, path, status: 'completed', alreadyThere, message: explainAlreadyThere(there.quarantinedCount) },
+      columns: known,
+    };
   }
   try {
     return await attempt(deps, task, false, signal).catch((error: unknown) => {

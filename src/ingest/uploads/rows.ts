@@ -45,8 +45,11 @@ export interface Task {
   exact?: boolean;
 }
 
-/** What the report says of a file that was sent before. */
-export const ALREADY_THERE = 'This file is in the table already.';
+/** The sentence of the report that a file was sent before, and that it is not read in another way now. */
+export const explainAlreadyThere = (quarantined: number): string =>
+  quarantined === 0
+    ? 'This file is in the table already.'
+    : `This file is in the table already, and ${quarantined} of its records are set aside. It is read in another way only under another name or into another table.`;
 
 /** Identity of the rows of one uploaded file: 20 hex digits of SHA-256 over table, object and path. */
 export const printUploadSource = (tableId: string, sha256: string, path: string): string =>
