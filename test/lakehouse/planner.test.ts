@@ -153,6 +153,12 @@ const CASES: readonly Case[] = [
     'alias',
   ],
   [
+    'an alias with NUL',
+    aggregation([{ column: 'int', function: 'sum', alias: 'a' }]),
+    aggregation([{ column: 'int', function: 'sum', alias: 'a\0' }]),
+    'NUL',
+  ],
+  [
     'buckets of text',
     aggregation([], [{ column: 'at', timeBucket: 'day' }]),
     aggregation([], [{ column: 'txt', timeBucket: 'day' }]),

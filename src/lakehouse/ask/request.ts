@@ -153,7 +153,12 @@ export const aggregationShape = z.strictObject({
       z.strictObject({
         column: name,
         function: z.enum(FUNCTIONS),
-        alias: z.string().min(1).max(255).optional(),
+        alias: z
+          .string()
+          .min(1)
+          .max(255)
+          .refine((text) => !text.includes('\0'), 'must be text without NUL characters')
+          .optional(),
         secondColumn: name.optional(),
       }),
     )
