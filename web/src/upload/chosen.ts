@@ -3,18 +3,6 @@ import { isReadAsText, kindOf, tableNameOf, type Kind } from './kinds.ts';
 
 export const TYPE_WORDS = ['int', 'bigint', 'double', 'boolean', 'date', 'timestamp', 'timestamp_ntz', 'string'] as const;
 export type TypeWord = (typeof TYPE_WORDS)[number];
-export const ENCODINGS = [
-  'utf-8',
-  'utf-16le',
-  'utf-16be',
-  'windows-1250',
-  'windows-1251',
-  'windows-1252',
-  'macintosh',
-  'gb18030',
-  'shift_jis',
-  'euc-kr',
-] as const;
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 
 /** What a person has chosen to upload, and how; texts are as they stand in the form. */
@@ -28,7 +16,7 @@ export interface Chosen {
   missing: string;
   decimal: '' | '.' | ',';
   dateOrder: '' | (typeof DATE_ORDERS)[number];
-  encoding: '' | (typeof ENCODINGS)[number];
+  encoding: '' | NonNullable<UploadFields['encoding']>;
   sheet: string;
   /** Types that columns are told to have. */
   types: readonly { column: string; type: TypeWord }[];

@@ -1,5 +1,5 @@
 import { words } from '../words.ts';
-import { DATE_ORDERS, ENCODINGS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
+import { DATE_ORDERS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
 
 const said = words.upload.reading;
 
@@ -131,9 +131,9 @@ export function ReadingForm(props: ReadingFormProps) {
               onChange={(event) => change({ encoding: event.target.value as Chosen['encoding'] })}
             >
               <option value="">{said.encodingUsual}</option>
-              {ENCODINGS.map((encoding) => (
+              {Object.entries(said.encodings).map(([encoding, name]) => (
                 <option key={encoding} value={encoding}>
-                  {said.encodings[encoding]}
+                  {name}
                 </option>
               ))}
             </select>

@@ -1,3 +1,5 @@
+import type { UploadFields } from '../../../clients/typescript/src/uploads.ts';
+
 /** Words of uploading; part of the one catalogue. */
 export const upload = {
   title: 'Upload files',
@@ -66,7 +68,7 @@ export const upload = {
       gb18030: 'Chinese (GB 18030, GBK)',
       shift_jis: 'Japanese (Shift JIS)',
       'euc-kr': 'Korean (EUC-KR)',
-    },
+    } satisfies Record<NonNullable<UploadFields['encoding']>, string>,
     sheet: 'Sheet of the workbook',
     sheetFirst: 'the first',
     types: 'Types of columns',
