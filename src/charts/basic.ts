@@ -1,4 +1,15 @@
-import { flatten, findLook, MOST_LINE_POINTS, nameLegend, pickDots, printText, type Chart, type ChartSeries, type Point } from './chart.ts';
+import {
+  findStep,
+  flatten,
+  findLook,
+  MOST_LINE_POINTS,
+  nameLegend,
+  pickDots,
+  printText,
+  type Chart,
+  type ChartSeries,
+  type Point,
+} from './chart.ts';
 import { pickInk } from './look.ts';
 import { makeColor, makeField, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
@@ -48,28 +59,48 @@ function errorBars(values: readonly Point[], place: object, y: object, { isLog, 
 
 const findKind = ({ traceType }: ChartSeries, usual: string): string => traceType ?? usual;
 
+/** Adds up the values of each place; where bars are shaded, of each place and shade. */
+function sumPlaces({ x = [], y = [], color }: ChartSeries['points'], areShaded: boolean): ChartSeries['points'] {
+  const sums = new Map<string, { place: unknown; shade: unknown; sum: number | null }>();
+  for (const [index, place] of x.entries()) {
+    const shade = areShaded ? color?.[index] : undefined;
+    const key = JSON.stringify([place, shade]);
+    const found = sums.get(key) ?? { place, shade, sum: null };
+    const value = y[index];
+    if (typeof value === 'number') found.sum = (found.sum ?? 0) + value;
+    sums.set(key, found);
+  }
+  const all = [...sums.values()];
+  return {
+    x: all.map(({ place }) => place),
+    y: all.map(({ sum }) => sum),
+    ...(areShaded && color ? { color: all.map(({ shade }) => shade) } : {}),
+  };
+}
+
+const isShaded = ({ series }: Chart): boolean => series.some(({ points }) => points['color'] !== undefined);
+
 /**
  * Gives the bars of a chart one value for each place: the sum of what stands there, which the title of the axis says. Bars of the same place would hide each
- * other or be left out of a picture of many.
+ * other or be left out of a picture of many. Where numbers or times colour the bars, parts of a bar keep their shades, unless they are too many.
  */
 export function sumBars(chart: Chart): Chart {
   if (!Object.hasOwn(MARKS, chart.type)) return chart;
   const axes = { ...chart.axes };
-  const series = chart.series.map((one): ChartSeries => {
-    const { x, y = [] } = one.points;
-    if (findKind(one, chart.type) !== 'bar' || x === undefined || new Set(x).size === x.length) return one;
-    const sums = new Map<unknown, number | null>();
-    for (const [index, place] of x.entries()) {
-      const value = y[index];
-      const sum = sums.get(place) ?? null;
-      sums.set(place, typeof value === 'number' ? (sum ?? 0) + value : sum);
-    }
-    const side = one.axis === 'secondary' && chart.axes['y2'] ? 'y2' : 'y';
-    const axis = chart.axes[side];
-    if (axis) axes[side] = { ...axis, title: `sum of ${axis.title}` };
-    return { ...one, points: { x: [...sums.keys()], y: [...sums.values()] } };
-  });
-  return { ...chart, axes, series };
+  const sum = (areShaded: boolean) =>
+    chart.series.map((one): ChartSeries => {
+      const { x } = one.points;
+      if (findKind(one, chart.type) !== 'bar' || x === undefined || new Set(x).size === x.length) return one;
+      const side = one.axis === 'secondary' && chart.axes['y2'] ? 'y2' : 'y';
+      const axis = chart.axes[side];
+      if (axis) axes[side] = { ...axis, title: `sum of ${axis.title}` };
+      return { ...one, points: sumPlaces(one.points, areShaded) };
+    });
+  const shaded = { ...chart, axes, series: sum(true) };
+  // parts of a bar have no place on a logarithmic axis: the upper ones would seem smaller than they are
+  const keepsShades =
+    isShaded(chart) && findStep(shaded) === 1 && findLook(chart, 'y').scale !== 'log' && findLook(chart, 'y2').scale !== 'log';
+  return keepsShades ? shaded : { ...shaded, series: sum(false) };
 }
 
 /** From a bar to the one beside it, and over all bars of one place at most, on an axis of numbers or times. */
@@ -103,7 +134,7 @@ const traces =
           ...plain,
           // the height of a bar or an area says how much: it begins at zero, and heights of two series are not added
           ...(isTall && look.scale !== 'log' && !look.range ? { scale: { ...plain.scale, zero: true } } : {}),
-          ...(isTall ? { stack: null } : {}),
+          ...(isTall ? { stack: kind === 'bar' && isShaded(part) ? 'zero' : null } : {}),
           ...(axis === 'secondary' ? { axis: { ...plain.axis, orient: 'right' } } : {}),
         };
         const place = { x: x(chart), ...(kind === 'bar' && isBeside && hasNames ? { xOffset: { field: 's', type: 'nominal' } } : {}) };

@@ -59,6 +59,41 @@ test('bars beside a line are not added either', async () => {
   expect(Math.abs(first.x - second.x)).toBeGreaterThanOrEqual(first.w - 0.5);
 });
 
+test('parts of a bar keep the shades that numbers or times give them, and hide none', async () => {
+  const chart = (more: Partial<Chart> = {}, count = 3): Chart => ({
+    type: 'bar',
+    title: '',
+    axes: { x: axis('x', 'categorical'), y: axis('SPAD'), color: axis('day', 'temporal') },
+    series: one({
+      x: Array.from({ length: count * 2 }, (_, n) => (n < count ? 'a' : 'b')),
+      y: Array.from({ length: count * 2 }, () => 1),
+      color: [...days(count), ...days(count)],
+    }),
+    ...more,
+  });
+  expect(rowsOf(makeSpec(chart())).map(({ x, y, color }) => [x, y, color])).toEqual(
+    ['a', 'b'].flatMap((x) => days(3).map((day) => [x, 1, day])),
+  );
+  const svg = await drawSvg(chart());
+  const parts = Array.from(
+    svg.matchAll(/<path[^>]*d="M(-?[\d.]+),([\d.]+)h([\d.]+)v([\d.]+)h[^"]*"[^>]*fill="(rgb[^"]+)"/g),
+    ([, x, y, , h, fill]) => ({
+      x: Number(x),
+      y: Number(y),
+      h: Number(h),
+      fill,
+    }),
+  );
+  const [left] = parts;
+  const first = parts.filter(({ x }) => x === left!.x).toSorted((one, other) => one.y - other.y);
+  expect(new Set(first.map(({ fill }) => fill)).size).toBe(3);
+  expect(first[0]!.y + first[0]!.h).toBeCloseTo(first[1]!.y, 1);
+  expect(textsOf(svg)).toContain('sum of SPAD');
+  // parts that are too many, or on a logarithmic axis, are one bar each
+  for (const sum of [chart({}, 6_000), chart({ look: { y: { scale: 'log' } } })])
+    expect(rowsOf(makeSpec(sum)).filter(({ x }) => x === 'a')).toMatchObject([{ y: sum.series[0]!.points['x']!.length / 2 }]);
+});
+
 test('a bar of many rows is the sum of all of them, and the axis says so', async () => {
   const x = Array.from({ length: 12_000 }, (_, n) => (n % 3 === 0 ? 'a' : 'b'));
   const chart: Chart = {

@@ -12,10 +12,17 @@ if (Number(process.versions.node.split('.')[0]) < LEAST && existsSync(NODE)) pro
 process.env['UV_THREADPOOL_SIZE'] ??= '32';
 
 /** What every configuration has in common. */
-export const asNpm: { execArgv: string[]; pool: 'forks'; expect: { poll: { timeout: number } } } = {
+export const asNpm: {
+  execArgv: string[];
+  pool: 'forks';
+  expect: { poll: { timeout: number } };
+  chaiConfig: { truncateThreshold: number };
+} = {
   // two stores that this Node would open in a file of the folder it is started in
   execArgv: ['--no-experimental-webstorage'],
   pool: 'forks',
   // one second, as vitest has it, is too short for a page or a job on a loaded machine
   expect: { poll: { timeout: 30_000 } },
+  // CI prints the messages of failed tests without their differences: 40 characters, as Chai has it, say too little
+  chaiConfig: { truncateThreshold: 1_500 },
 };
