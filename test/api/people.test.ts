@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApiKey } from '../../src/api/credentials/credentials.service.ts';
 import { sql } from '../../src/database/sql.ts';
 import { signIn } from '../support/browser.ts';
 import { grant, makePerson } from '../support/cast.ts';
@@ -229,6 +230,29 @@ describe('closing an account', () => {
     ]);
     // the address is free again
     expect((await makePerson(db, 'nora-secret')).id).not.toBe(nora.id);
+  });
+
+  test('two who alone answer for something do not both leave it at the same moment', async () => {
+    const [owner, helper] = [await makePerson(site.db, 'leaving'), await makePerson(site.db, 'helping')];
+    const shared = await makeResource(site.db, 'workbook', { organizationId: owner.workspaceId, createdBy: owner.id });
+    await grant(site.db, shared, { user: helper.id }, 'admin');
+    const people = [owner, helper];
+    const late = await Promise.all(people.map(({ id }) => createApiKey(site.db, { userId: id, name: 'late', rateLimit: 10 })));
+    const ids = late.map(({ id }) => id);
+    const isWaiting = () =>
+      site.db.rows<{ pid: number }>(
+        sql('t')`select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`,
+      );
+    let closings: Promise<{ status: number; body: any }[]> | undefined;
+    // what both of them delete after they have been checked is held until both are there
+    await site.db.transaction(async (tx) => {
+      await tx.run(sql('t')`select from api_keys where id = any (${ids}::uuid[]) for update`);
+      closings = Promise.all(people.map((person) => site.as(person)('DELETE', `/api/v1/users/${person.id}`)));
+      await expect.poll(isWaiting).toHaveLength(2);
+    });
+    const [closed, refused] = (await closings!).toSorted((one, other) => one.status - other.status);
+    expect([closed!.status, refused!.status]).toEqual([200, 409]);
+    expect(refused!.body).toMatchObject({ code: 'ACCOUNT_BLOCKED', resources: [{ id: shared.id }] });
   });
 
   test('a device that goes with the account takes its certificates along; one that was registered anew keeps its own', async () => {

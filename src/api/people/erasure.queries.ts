@@ -8,11 +8,17 @@ export const lockAccountToClose = (db: Queryable, userId: string) =>
     sql('people.lockAccount')`select id, email from users where id = ${userId} and deleted_at is null for update`,
   );
 
-/** Locks the staff of every organization that the person is in, in the order of all such locks. */
+/**
+ * Locks, in the order of all such locks, the staff of every organization that the person is in, or that has a resource which the person answers for by a
+ * grant: that of a workspace may be closing their account too, and each of the two would count on the other.
+ */
 export const lockStaffAround = (db: Queryable, userId: string) =>
   db.run(sql('people.lockStaff')`
     select from organization_members
-    where organization_id in (select organization_id from organization_members where user_id = ${userId}) and (is_admin or user_id = ${userId})
+    where (is_admin or user_id = ${userId})
+      and organization_id in (
+        select organization_id from organization_members where user_id = ${userId}
+        union select r.organization_id from grants g join resources r on r.id = g.resource_id where g.user_id = ${userId} and g.confers_all)
     order by organization_id, user_id for update`);
 
 /** Locks the resources that the person answers for by a grant, and those that block the deletion of the account. */
