@@ -241,7 +241,9 @@ describe('closing an account', () => {
     const ids = late.map(({ id }) => id);
     const isWaiting = () =>
       site.db.rows<{ pid: number }>(
-        sql('t')`select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`,
+        sql(
+          't',
+        )`select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`,
       );
     let closings: Promise<{ status: number; body: any }[]> | undefined;
     // what both of them delete after they have been checked is held until both are there

@@ -117,14 +117,17 @@ describe.each(['desk', 'phone'] as const)('workbooks at a %s', (size: Size) => {
     await page.getByRole('listitem').filter({ hasText: 'Leaf side' }).getByText('question').waitFor();
     // it changes, and the experiment follows
     const { cells } = (await site.owner('GET', path)).body;
-    const changed = [...cells, { id: 'more', type: 'markdown', content: 'Well done.' }];
+    const changed = [...cells, { id: 'more', type: 'markdown', content: '## Well done.\n\nThe pot goes back.' }];
     expect((await site.owner('PATCH', path, { body: { cells: changed } })).status).toBe(200);
     await page.reload();
     await page.getByText('The workbook has changed since.').waitFor();
     await looksRight(page, `attached-${size}`);
     await page.getByRole('button', { name: 'Follow it as it is now' }).click();
     await page.getByText('It follows version 2 now.').waitFor();
-    await page.getByRole('listitem').filter({ hasText: 'Well done.' }).waitFor();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^Well done\. note/ })
+      .waitFor();
     await page.getByLabel('Version to follow').selectOption({ index: 1 });
     await page.getByRole('button', { name: 'Follow this version' }).click();
     await page.getByText('It follows version 1 now.').waitFor();

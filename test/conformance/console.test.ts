@@ -43,6 +43,16 @@ describe.each(['desk', 'phone'] as const)('a first visit at a %s', (size: Size) 
     await page.getByRole('link', { name: 'leaf_measurements' }).waitFor();
     await shoot('experiment');
 
+    // the parts of an experiment stand above each of its pages, which say where one is
+    const parts = page.getByRole('navigation', { name: 'Of this experiment' });
+    const current = () => parts.locator('[aria-current=page]').allInnerTexts();
+    expect(await current()).toEqual(['Tables']);
+    await parts.getByRole('link', { name: 'Charts' }).click();
+    await page.getByRole('heading', { name: 'Charts', exact: true }).waitFor();
+    expect(await current()).toEqual(['Charts']);
+    await parts.getByRole('link', { name: 'Tables' }).click();
+    await page.getByRole('link', { name: 'leaf_measurements' }).waitFor();
+
     await page.getByRole('link', { name: 'leaf_measurements' }).click();
     const grid = page.getByRole('grid', { name: 'Rows of leaf_measurements' });
     await grid.getByRole('gridcell').first().waitFor();

@@ -232,6 +232,7 @@ export const words = {
     status: { active: 'active', stale: 'stale', archived: 'archived', published: 'published' },
     visibility: { private: 'private', public: 'public' },
     made: (who: string, when: string) => `by ${who}, ${when}`,
+    sections: 'Of this experiment',
     noDescription: 'No description yet.',
     tables: 'Tables',
     tablesNone: 'No table yet. Upload a file, or connect a device.',

@@ -27,33 +27,38 @@ export function ExperimentLayout() {
           <span className={`tag ${visibility === 'public' ? 'good' : ''}`}>{words.experiment.visibility[visibility]}</span>
           <span className={`tag ${status === 'active' ? 'good' : ''}`}>{words.experiment.status[status]}</span>
           {embargoUntil === null ? null : <span className="tag warn">{words.experiment.embargo(dayText(embargoUntil))}</span>}
-          <Link to="/experiments/$id/charts" params={{ id }}>
+        </p>
+        <nav className="choices sections" aria-label={words.experiment.sections}>
+          <Link className="choice" to="/experiments/$id" params={{ id }} activeOptions={{ exact: true }}>
+            {words.experiment.tables}
+          </Link>
+          <Link className="choice" to="/experiments/$id/charts" params={{ id }}>
             {words.charts.title}
           </Link>
-          <Link to="/experiments/$id/dashboards" params={{ id }}>
+          <Link className="choice" to="/experiments/$id/dashboards" params={{ id }}>
             {words.dashboards.title}
           </Link>
-          <Link to="/experiments/$id/exports" params={{ id }}>
+          <Link className="choice" to="/experiments/$id/exports" params={{ id }}>
             {words.exports.title}
           </Link>
-          <Link to="/experiments/$id/macros" params={{ id }}>
+          <Link className="choice" to="/experiments/$id/macros" params={{ id }}>
             {words.macros.past.title}
           </Link>
-          <Link to="/experiments/$id/workbook" params={{ id }}>
+          <Link className="choice" to="/experiments/$id/workbook" params={{ id }}>
             {words.workbooks.attached.title}
           </Link>
-          <Link to="/experiments/$id/metadata" params={{ id }} search={{}}>
+          <Link className="choice" to="/experiments/$id/metadata" params={{ id }} search={{}}>
             {words.metadata.title}
           </Link>
-          <Link to="/experiments/$id/sharing" params={{ id }}>
+          <Link className="choice" to="/experiments/$id/sharing" params={{ id }}>
             {words.sharing.title}
           </Link>
           {capabilities.canManage ? (
-            <Link to="/experiments/$id/settings" params={{ id }}>
+            <Link className="choice" to="/experiments/$id/settings" params={{ id }}>
               {words.sharing.settings}
             </Link>
           ) : null}
-        </p>
+        </nav>
       </header>
       <Outlet />
     </div>

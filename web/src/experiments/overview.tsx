@@ -4,6 +4,7 @@ import { agoText, countText, momentText } from '../shell/format.ts';
 import { Section } from '../ui/section.tsx';
 import { StatusTag } from '../upload/status-tag.tsx';
 import { words } from '../words.ts';
+import { titleOf } from '../workbooks/steps.ts';
 import { PeopleSection } from './people.tsx';
 import { devicesQuery, experimentQuery, flowQuery, tablesQuery, uploadsQuery, type TableListed } from './queries.ts';
 
@@ -151,9 +152,9 @@ export function OverviewPage() {
         <Section id="protocol" title={said.protocol} asked={flow} empty={(found) => (found === null ? said.protocolNone : undefined)}>
           {(found) => (
             <ol className="steps">
-              {found?.graph.nodes.map(({ id: node, name, type }) => (
-                <li key={node}>
-                  {name} <span className="small quiet">{type}</span>
+              {found?.graph.nodes.map((node) => (
+                <li key={node.id}>
+                  {titleOf(node)} <span className="small quiet">{words.workbooks.attached.nodeTypes[node.type]}</span>
                 </li>
               ))}
             </ol>

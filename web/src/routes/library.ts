@@ -1,9 +1,17 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { librarySearch } from '../library/search.ts';
 import { macroSearch } from '../macros/search.ts';
 import { protocolSearch } from '../protocols/search.ts';
 import { workbookSearch } from '../workbooks/search.ts';
 import { guarded } from './roots.ts';
+
+const start = createRoute({
+  getParentRoute: () => guarded,
+  path: '/library',
+  beforeLoad: () => {
+    throw redirect({ to: '/library/$kind', params: { kind: 'macros' }, replace: true });
+  },
+});
 
 const library = createRoute({
   getParentRoute: () => guarded,
@@ -51,4 +59,4 @@ const workbookSharing = createRoute({
   component: lazyRouteComponent(() => import('../sharing/listed.tsx'), 'WorkbookSharingPage'),
 });
 
-export const libraryRoutes = [library, macro, macroSharing, protocol, protocolSharing, workbook, workbookSharing] as const;
+export const libraryRoutes = [start, library, macro, macroSharing, protocol, protocolSharing, workbook, workbookSharing] as const;

@@ -6,6 +6,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
+import { titleOf } from './steps.ts';
 import { saveFlow, taggedFlowQuery, type FlowGraph } from './queries.ts';
 import './workbooks.css';
 
@@ -18,14 +19,19 @@ const FIRST: FlowGraph = {
 };
 
 function Steps({ graph: { nodes, edges } }: { graph: FlowGraph }) {
-  const nameOf = (node: string) => nodes.find(({ id }) => id === node)?.name ?? node;
+  const nameOf = (id: string) => {
+    const found = nodes.find((node) => node.id === id);
+    return found === undefined ? id : titleOf(found);
+  };
   return (
     <ol className="flow-steps">
-      {nodes.map(({ id, name, type, isStart }) => {
+      {nodes.map((node) => {
+        const { id, type, isStart } = node;
         const ways = edges.filter(({ source }) => source === id);
         return (
           <li key={id}>
-            {name} <span className="tag">{said.nodeTypes[type]}</span> {isStart ? <span className="small quiet">{said.start}</span> : null}{' '}
+            {titleOf(node)} <span className="tag">{said.nodeTypes[type]}</span>{' '}
+            {isStart ? <span className="small quiet">{said.start}</span> : null}{' '}
             {ways.length > 1 ? (
               <span className="small quiet">
                 {said.next(
