@@ -6,7 +6,7 @@ import { inlineUnnamed, sortPaths } from './plain.ts';
 import { putExample } from './put-examples.ts';
 import { describeQuestions } from './questions.ts';
 import { declareAnswers, sharedAnswers, type Operation as AnsweringOperation } from './responses.ts';
-import { addRules, makePreviewBody, makeShapedSchemas, makeUploadBody } from './shapes.ts';
+import { addNamePattern, addRules, makePreviewBody, makeShapedSchemas, makeUploadBody } from './shapes.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const file = join(root, 'src/generated/openapi.json');
@@ -47,6 +47,7 @@ document.paths = modernise(document.paths);
 document.components = modernise(document.components);
 Object.assign(document.components.schemas, makeShapedSchemas(document.components.schemas));
 addRules(document.components.schemas);
+addNamePattern(document.components.schemas);
 describeQuestions(document);
 const DATA = '/api/v1/experiments/{id}/data';
 for (const type of ['text/csv', 'application/x-ndjson', 'application/vnd.apache.arrow.stream', 'application/vnd.apache.parquet'])

@@ -4,11 +4,12 @@ import { layoutShape, widgetShape } from '../../src/api/dashboards/widgets.ts';
 import { annotationShape, contentShape } from '../../src/api/annotations/content.ts';
 import { edgeShape, nodeShape } from '../../src/api/flow/graph.ts';
 import { filterShape } from '../../src/api/input/filters.service.ts';
-import { metadataShape } from '../../src/api/metadata/records.ts';
+import { metadataShape, newMetadataShape } from '../../src/api/metadata/records.ts';
 import { draftShape } from '../../src/api/visualizations/draft.ts';
 import { dataConfigShape } from '../../src/api/visualizations/shape.ts';
 import { fieldsShape, previewShape } from '../../src/api/uploads/fields.ts';
 import { cellShape } from '../../src/api/workbooks/cells.ts';
+import { NAME_PATTERN } from '../../src/contract/names.ts';
 import { aggregationShape } from '../../src/lakehouse/ask/request.ts';
 
 /** By the name of the model that it describes. */
@@ -24,6 +25,7 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
   FlowNode: nodeShape,
   Metadata: metadataShape,
   NewAnnotation: annotationShape,
+  NewMetadata: newMetadataShape,
   WorkbookCell: cellShape,
 };
 
@@ -76,7 +78,7 @@ interface Model {
   items?: Model;
   properties?: Record<string, Model>;
 }
-type Schema = Model & { $schema?: unknown; $id?: unknown; oneOf?: Schema[] };
+type Schema = Model & { $schema?: unknown; $id?: unknown; oneOf?: Schema[]; format?: unknown };
 
 /** Takes over what the interface of a model says of itself and of its members. What has a name of its own is described there. */
 function describe(schema: Schema, model: Model, models: Readonly<Record<string, Model>>): void {
@@ -95,6 +97,13 @@ function describeMembers(schema: Schema, model: Model, models: Readonly<Record<s
 }
 
 const start = { type: 'object', description: 'node with isStart', properties: { isStart: { const: true } }, required: ['isStart'] };
+
+/** Gives every text of the format `name`, however deep it stands, the pattern of names. */
+export function addNamePattern(schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  if ((schema as Schema).format === 'name') Object.assign(schema, { pattern: NAME_PATTERN });
+  for (const part of Object.values(schema)) addNamePattern(part);
+}
 
 /** Rules that tsoa has no words for. */
 export function addRules(models: Readonly<Record<string, Model>>): void {

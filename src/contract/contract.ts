@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import formats from 'ajv-formats';
 import type { Problem } from '../errors.ts';
 import { placeKinds } from './kinds.ts';
+import { isName } from './names.ts';
 import type { OpenApiDocument } from './operations.ts';
 import { joinUnions, printViolation } from './sentences.ts';
 
@@ -90,6 +91,7 @@ function openValidator(schemas: object, allErrors: boolean): Ajv2020 {
     logger: false,
   });
   formats.default(ajv);
+  ajv.addFormat('name', isName);
   return ajv.addSchema(schemas, ROOT);
 }
 

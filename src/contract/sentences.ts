@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { NAME_RULE } from './names.ts';
 import { suggestNames } from '../lakehouse/terms/near.ts';
 
 const NOUNS: Readonly<Record<string, string>> = {
@@ -17,6 +18,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'a time with its offset, such as 2026-05-01T12:00:00Z',
   email: 'an email address',
   uri: 'an absolute URL',
+  name: NAME_RULE,
 };
 
 const NOT_BLANK = '\\S';

@@ -177,6 +177,7 @@ describe('the unmodified better-auth client', () => {
     const { client: mine } = await signedIn('codes@example.com');
     expect((await mine.apiKey.create({ name: '' })).error?.code).toBe('NAME_REQUIRED');
     expect((await mine.apiKey.create({ name: 'x'.repeat(33) })).error?.code).toBe('INVALID_NAME_LENGTH');
+    expect((await mine.apiKey.create({ name: 'x\u202ey' })).error?.status).toBe(400);
     expect((await mine.apiKey.create({ name: 'x', expiresIn: 86_399 })).error?.code).toBe('EXPIRES_IN_IS_TOO_SMALL');
     expect((await mine.apiKey.create({ name: 'x', expiresIn: 86_400 * 365 + 1 })).error?.code).toBe('EXPIRES_IN_IS_TOO_LARGE');
     expect((await mine.apiKey.update({ keyId: crypto.randomUUID(), name: 'x' })).error?.code).toBe('KEY_NOT_FOUND');

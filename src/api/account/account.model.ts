@@ -78,7 +78,7 @@ export interface SignInByCode {
    */
   otp: string;
   /**
-   * Name of the account, where this sign-in makes one; at most 200 characters.
+   * Name of the account, where this sign-in makes one; at most 200 characters. Blanks take the place of control characters and invisible direction marks.
    * @maxLength 200
    */
   name?: string;
@@ -114,6 +114,7 @@ export interface AccountUpdate {
   /**
    * Name of the account, at most 200 characters.
    * @maxLength 200
+   * @format name
    */
   name?: string;
   /**

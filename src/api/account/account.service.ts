@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Database, Transaction } from '../../database/database.ts';
+import { cleanName } from '../../contract/names.ts';
 import { errors } from '../../errors.ts';
 import { findUserByEmail, insertMember, insertPersonalOrganization, insertUser, upsertProfile } from './account.queries.ts';
 
@@ -16,7 +17,7 @@ export interface NewAccount {
 /** Makes an account with its personal workspace, whose permanent sole owner it is. Answers null when the address already has an account. */
 export async function createAccount(tx: Transaction, account: NewAccount): Promise<{ id: string; organizationId: string } | null> {
   const id = randomUUIDv7();
-  const name = account.name.trim();
+  const name = cleanName(account.name);
   if ((await insertUser(tx, { id, email: account.email, name, verified: account.verified })) === 0) return null;
   const organizationId = randomUUIDv7();
   await insertPersonalOrganization(tx, {

@@ -31,7 +31,7 @@ export interface PasskeyRegistration {
   /** What `navigator.credentials.create` answered, as JSON. */
   response: Record<string, unknown>;
   /**
-   * What you call the passkey, at most 255 characters.
+   * What you call the passkey, at most 255 characters. Blanks take the place of control characters and invisible direction marks.
    * @maxLength 255
    */
   name?: string;
@@ -51,8 +51,9 @@ export interface PasskeyRename {
    */
   id: string;
   /**
-   * What you call the passkey, at most 255 characters; not blank.
+   * What you call the passkey, at most 255 characters.
    * @maxLength 255
+   * @format name
    */
   name: string;
 }

@@ -12,6 +12,7 @@ import {
   type RelyingParty,
 } from '../../auth/proofs/passkeys.ts';
 import type { Context } from '../../context.ts';
+import { cleanName } from '../../contract/names.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { countWaysIn, findAccountUser, lockAccount } from './account.queries.ts';
@@ -50,7 +51,7 @@ export async function endRegistration(
   return ctx.db.transaction(async (tx) => {
     const passkey = await registerPasskey(tx, partyOf(ctx), {
       userId: caller.userId,
-      name: made.name?.trim() || null,
+      name: cleanName(made.name ?? '') || null,
       challenge: begun.challenge,
       response: made.response,
     });
@@ -90,9 +91,7 @@ export async function endPasskeySignIn(
 /** Renames a passkey of the caller's. Errors: passkeyNotFound, also for somebody else's. */
 export const changePasskey = (ctx: Context, caller: Caller, id: string, name: string): Promise<PasskeyInfo> =>
   ctx.db.transaction(async (tx) => {
-    const trimmed = name.trim();
-    if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
-    const passkey = isUuid(id) ? await renamePasskey(tx, caller.userId, id, trimmed) : undefined;
+    const passkey = isUuid(id) ? await renamePasskey(tx, caller.userId, id, name.trim()) : undefined;
     if (!passkey) throw errors.passkeyNotFound();
     await audit(tx, caller, { action: 'passkey.updated', subjectId: caller.userId, details: { passkeyId: passkey.id } });
     return passkey;

@@ -3,9 +3,11 @@ import { hashApiKey, makeApiKey } from '../../auth/proofs/api-keys.ts';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
+import { isName, NAME_RULE } from '../../contract/names.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
+import { refuseBody } from '../input/input.service.ts';
 import type { ApiKeyChange, ApiKeyInfo, CreatedApiKey, NewApiKeyRequest } from './credentials.model.ts';
 import { findApiKey, insertApiKey, lockApiKey, revokeApiKey, revokeApiKeyById, updateApiKey } from './credentials.queries.ts';
 
@@ -49,10 +51,11 @@ export const revokeKey = (db: Database, keyOrId: string): Promise<{ id: string }
 const DAY_SECONDS = 86_400;
 const MOST_DAYS = 365;
 
-function checkedName(name: string | undefined): string {
-  const trimmed = name?.trim() ?? '';
+function checkedName(name = ''): string {
+  const trimmed = name.trim();
   if (trimmed === '') throw errors.nameRequired();
   if (trimmed.length > 32) throw errors.invalidNameLength();
+  if (!isName(name)) throw refuseBody([{ path: '/name', message: `must be ${NAME_RULE}` }]);
   return trimmed;
 }
 

@@ -94,6 +94,7 @@ export interface NewDashboard {
    * Title of the dashboard, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name: string;
   /**
@@ -116,6 +117,7 @@ export interface DashboardPatch {
    * Title of the dashboard, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name?: string;
   /**

@@ -9,6 +9,7 @@ export interface BulkDevice {
    * What people call it, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name?: string;
 }
@@ -21,6 +22,7 @@ export interface BulkGroup {
    * Name of a group to make, 1 to 255 characters. Not together with `groupId`.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name?: string;
 }

@@ -9,7 +9,6 @@ import { runEach, makeRowCaller, ROWS_AT_ONCE, explainFailure } from '../devices
 function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
   if (group && (group.groupId === undefined) === (group.name === undefined))
     throw errors.invalidInput().with({ problems: [{ path: '/group', message: 'must have either groupId or name' }] });
-  if (group?.name?.trim() === '') throw errors.invalidInput().with({ problems: [{ path: '/group/name', message: 'must not be blank' }] });
   return group;
 }
 

@@ -39,7 +39,7 @@ export interface NewDeviceGroup {
   /**
    * What people call the group: 1 to 255 characters; spaces around it are cut off.
    * @maxLength 255
-   * @pattern \S
+   * @format name
    */
   name: string;
   /**
@@ -56,7 +56,7 @@ export interface DeviceGroupPatch {
   /**
    * What people call the group: 1 to 255 characters; spaces around it are cut off.
    * @maxLength 255
-   * @pattern \S
+   * @format name
    */
   name?: string;
   /**

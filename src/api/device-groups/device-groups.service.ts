@@ -5,7 +5,6 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Action } from '../../authorization/roles.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { trimName } from '../resources/resources.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { DeviceGroup, DeviceGroupPatch, GroupMember, NewDeviceGroup } from './device-groups.model.ts';
 import {
@@ -31,7 +30,7 @@ export const createGroup = (ctx: Context, caller: Caller, body: NewDeviceGroup):
     await insertGroup(tx, {
       id,
       organizationId: home.organizationId,
-      name: trimName(body.name),
+      name: body.name.trim(),
       description: body.description ?? null,
       createdBy: caller.userId,
     });
@@ -58,7 +57,7 @@ export const patchGroup = (
     const given = Object.entries({ name: body.name, description: body.description });
     const fields = given.flatMap(([name, value]) => (value === undefined ? [] : [name]));
     if (fields.length > 0) {
-      await updateGroup(tx, id, { name: body.name === undefined ? undefined : trimName(body.name), description: body.description });
+      await updateGroup(tx, id, { name: body.name?.trim(), description: body.description });
       await audit(tx, caller, {
         action: 'device-group.updated',
         organizationId: state.organizationId,

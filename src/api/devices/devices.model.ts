@@ -80,6 +80,7 @@ export interface NewDevice {
    * What people call it, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name?: string;
   /** An organization that you are a member of; your personal workspace when absent. */
@@ -92,6 +93,7 @@ export interface DevicePatch {
    * What people call it, 1 to 255 characters; null takes the name away, and its serial number stands for it again.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name?: string | null;
 }
@@ -104,6 +106,7 @@ export interface NewMobileDevice {
    * What people call the phone, 1 to 255 characters. Kept when the device has no name yet.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name?: string;
 }

@@ -6,7 +6,6 @@ import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { makeRegistration } from '../../iot/sequences.ts';
 import { nameThing } from '../../iot/things.ts';
-import { trimName } from '../resources/resources.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { ConnectedDevice, Device, DevicePatch, DeviceType, NewDevice, NewMobileDevice } from './devices.model.ts';
 import { deleteDevice, findDevice, findMobile, insertDevice, nameDevice, renameDevice, type VersionedDevice } from './devices.queries.ts';
@@ -121,7 +120,7 @@ export const patchDevice = (
 ): Promise<VersionedDevice> =>
   ctx.db.transaction(async (tx) => {
     if (name !== undefined) {
-      const changed = await renameDevice(tx, id, name === null ? null : trimName(name), versions);
+      const changed = await renameDevice(tx, id, name === null ? null : name.trim(), versions);
       if (!changed) throw (await findDevice(tx, id)) ? errors.preconditionFailed() : errors.resourceNotFound('device');
       await audit(tx, caller, { action: 'device.renamed', organizationId: changed.organizationId, resource: { type: 'device', id } });
     }

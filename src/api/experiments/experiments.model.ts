@@ -41,6 +41,7 @@ export interface NewLocation {
    * What people call the place, such as a plot or greenhouse; 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name: string;
   /**
@@ -139,7 +140,7 @@ export interface NewExperiment {
   /**
    * What people call the experiment: 1 to 255 characters; spaces around it are cut off.
    * @maxLength 255
-   * @pattern \S
+   * @format name
    */
   name: string;
   /**
@@ -176,7 +177,7 @@ export interface ExperimentPatch {
   /**
    * What people call the experiment: 1 to 255 characters; spaces around it are cut off.
    * @maxLength 255
-   * @pattern \S
+   * @format name
    */
   name?: string;
   /**

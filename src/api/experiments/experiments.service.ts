@@ -5,7 +5,6 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages/store.ts';
-import { trimName } from '../resources/resources.service.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
@@ -62,7 +61,7 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
     id,
     organizationId: home.organizationId,
     createdBy: maker.userId,
-    name: trimName(body.name),
+    name: body.name.trim(),
     description: body.description ?? null,
     visibility,
     embargoUntil,
@@ -98,7 +97,7 @@ export const patchExperiment = (
     if (fields.embargoUntil) checkEmbargo(fields.embargoUntil, state.visibility);
     else if (fields.embargoUntil === null && state.visibility === 'public') throw errors.embargoNotEditable();
     await updateExperiment(tx, id, {
-      name: fields.name === undefined ? undefined : trimName(fields.name),
+      name: fields.name?.trim(),
       description: fields.description,
       status: fields.status,
       embargoUntil: fields.embargoUntil,

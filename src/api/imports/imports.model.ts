@@ -47,6 +47,7 @@ export interface ImportedExperiment {
    * What people call the experiment, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name: string;
   /**
@@ -69,6 +70,7 @@ export interface ImportedProtocol {
    * What people call the protocol, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name: string;
   /**
@@ -90,6 +92,7 @@ export interface ImportedMacro {
    * What people call the macro, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name: string;
   /**

@@ -1,14 +1,16 @@
 import { z } from 'zod';
+import { isName, NAME_RULE } from '../../contract/names.ts';
 import { canonicaliseQuestion, isReservedColumn } from '../flow/flow.service.ts';
 import type { WorkbookCell } from '../workbooks/workbooks.model.ts';
 import type { ImportedQuestion, ProjectImport } from './imports.model.ts';
 
 const id = z.guid().toLowerCase();
-const named = { name: z.string().trim().min(1).max(255), description: z.string().max(100_000).nullable().optional(), createdBy: id };
+const name = z.string().trim().max(255).refine(isName, `must be ${NAME_RULE}`);
+const named = { name, description: z.string().max(100_000).nullable().optional(), createdBy: id };
 const part = (most: number) => z.string().max(most).optional();
 
 const location = z.object({
-  name: z.string().min(1).max(255),
+  name,
   latitude: z.number().min(-90).max(90),
   longitude: z.number().min(-180).max(180),
   country: part(100),

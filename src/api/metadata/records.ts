@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { Problem } from '../../errors.ts';
-import type { Metadata, MetadataRow } from './metadata.model.ts';
+import type { Metadata, MetadataRow, NewMetadata } from './metadata.model.ts';
 
 const DEVICE = 'column:device_id';
 
-/** Shape and bounds of a metadata table. Rules that a shape cannot express are in `listMetadataProblems`. */
-export const metadataShape: z.ZodType<Metadata> = z.object({
+const table = z.object({
   name: z.string().max(120),
   columns: z
     .array(
@@ -21,6 +20,12 @@ export const metadataShape: z.ZodType<Metadata> = z.object({
   identifierColumnId: z.string().min(1).max(64),
   experimentQuestionId: z.string().min(1).max(64),
 });
+
+/** Shape and bounds of a metadata table that is kept, whatever it is called. */
+export const metadataShape: z.ZodType<Metadata> = table;
+
+/** Shape and bounds of a metadata table that is sent. Rules that a shape cannot express are in `listMetadataProblems`. */
+export const newMetadataShape: z.ZodType<NewMetadata> = table.extend({ name: z.string().max(120).meta({ format: 'name' }) });
 
 /** Lists what is wrong with a table of the right shape. `isReserved` says whether every measurement has a column of that name. */
 export function listMetadataProblems(

@@ -72,6 +72,7 @@ export interface NewOrganization {
    * What people call the organization, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name: string;
   /**
@@ -115,6 +116,7 @@ export interface OrganizationChanges {
    * What people call the organization, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name?: string;
   /**

@@ -39,12 +39,6 @@ function checkSlug(slug: string): void {
   if (slug.startsWith('personal-')) throw errors.slugReserved();
 }
 
-function checkName(name: string | undefined): string | undefined {
-  const trimmed = name?.trim();
-  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
-  return trimmed;
-}
-
 /** Reads the id of the organization that a call names, in lower case. Errors: noActiveOrganization. */
 export function requireOrganizationId(organizationId: string | undefined): string {
   if (organizationId === undefined || organizationId === '') throw errors.noActiveOrganization();
@@ -75,7 +69,7 @@ const withText = (organization: StoredOrganization): ManagedOrganization => ({
 export const createOrganization = (ctx: Context, caller: Caller, body: NewOrganization): Promise<CreatedOrganization> =>
   ctx.db.transaction(async (tx) => {
     checkSlug(body.slug);
-    const name = checkName(body.name) ?? '';
+    const name = body.name.trim();
     if (!(await lockAccount(tx, caller.userId))) throw errors.unauthorized();
     const id = randomUUIDv7();
     if ((await insertOrganization(tx, id, { ...body, name })) === 0) throw errors.organizationAlreadyExists();
@@ -112,7 +106,7 @@ export const changeOrganization = (ctx: Context, caller: Caller, id: string, cha
     const { standing } = await lockOwn(tx, caller, id);
     if (!standing.isOwner) throw errors.youAreNotAllowedToUpdateThisOrganization();
     if (standing.isPersonal) throw errors.personalWorkspace();
-    const name = checkName(change.name);
+    const name = change.name?.trim();
     if (change.slug !== undefined) {
       checkSlug(change.slug);
       const taken = await findIdBySlug(tx, change.slug);

@@ -32,6 +32,7 @@ export interface NewTeam {
    * What people are to call the team, 1 to 255 characters.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name: string;
   /** Organization, by its UUID. It must be named: none is ever active on a session. */
@@ -44,6 +45,7 @@ export interface TeamChanges {
    * New name of the team, 1 to 255 characters; the old one stays when absent.
    * @minLength 1
    * @maxLength 255
+   * @format name
    */
   name?: string;
   /** Organization, by its UUID. It must be named: none is ever active on a session. */

@@ -32,17 +32,11 @@ async function mustFindTeam(tx: Transaction, organizationId: string, teamId: str
   return team;
 }
 
-function trimmed(name: string): string {
-  const text = name.trim();
-  if (text === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
-  return text;
-}
-
 /** Creates a team. Errors: youAreNotAllowedToCreateTeamsInThisOrganization, personalWorkspace. */
 export const createTeam = (ctx: Context, caller: Caller, organizationId: string, name: string): Promise<ManagedTeam> =>
   ctx.db.transaction(async (tx) => {
     await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToCreateTeamsInThisOrganization());
-    const team = await insertTeam(tx, { organizationId, name: trimmed(name) });
+    const team = await insertTeam(tx, { organizationId, name: name.trim() });
     if (!team) throw errors.conflict();
     await audit(tx, caller, { action: 'team.created', organizationId, details: { teamId: team.id } });
     return caller.created(tx, team);
@@ -60,7 +54,7 @@ export const changeTeam = (
     const team = await mustFindTeam(tx, organizationId, change.teamId);
     if (change.name === undefined) return team;
     await audit(tx, caller, { action: 'team.updated', organizationId, details: { teamId: team.id } });
-    return (await renameTeam(tx, team.id, trimmed(change.name))) ?? team;
+    return (await renameTeam(tx, team.id, change.name.trim())) ?? team;
   });
 
 /** Deletes a team with every grant that names it. Errors: youAreNotAllowedToDeleteThisTeam, teamNotFound. */

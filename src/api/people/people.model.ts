@@ -56,12 +56,14 @@ export interface NewProfile {
    * First name, 2 to 100 characters.
    * @minLength 2
    * @maxLength 100
+   * @format name
    */
   firstName: string;
   /**
    * Last name, 1 to 100 characters.
    * @minLength 1
    * @maxLength 100
+   * @format name
    */
   lastName: string;
   /**

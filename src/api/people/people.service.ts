@@ -21,15 +21,12 @@ import {
 import type { AccountBlockers, NewProfile } from './people.model.ts';
 import { listBlockingOrganizations, listBlockingResources, saveProfile } from './people.queries.ts';
 
-/** Writes the caller's profile, and answers whether it was the first one. Errors: invalidInput for a blank name. */
+/** Writes the caller's profile, and answers whether it was the first one. Errors: invalidInput for a first name that is too short without its blanks. */
 export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Promise<{ isNew: boolean }> =>
   ctx.db.transaction(async (tx) => {
     const [firstName, lastName] = [body.firstName.trim(), body.lastName.trim()];
-    const problems = [
-      ...(firstName.length < 2 ? [{ path: '/firstName', message: 'must have 2 characters or more' }] : []),
-      ...(lastName === '' ? [{ path: '/lastName', message: 'must not be blank' }] : []),
-    ];
-    if (problems.length > 0) throw errors.invalidInput().with({ problems });
+    if (firstName.length < 2)
+      throw errors.invalidInput().with({ problems: [{ path: '/firstName', message: 'must have 2 characters or more' }] });
     const saved = await saveProfile(tx, {
       userId: caller.userId,
       firstName,

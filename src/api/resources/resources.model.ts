@@ -102,7 +102,7 @@ export interface NewLibraryResource {
   /**
    * What people call it: 1 to 255 characters; spaces around it are cut off. Names need not be unique.
    * @maxLength 255
-   * @pattern \S
+   * @format name
    */
   name: string;
   /**
@@ -123,7 +123,7 @@ export interface LibraryResourcePatch {
   /**
    * What people call it: 1 to 255 characters; spaces around it are cut off.
    * @maxLength 255
-   * @pattern \S
+   * @format name
    */
   name?: string;
   /**

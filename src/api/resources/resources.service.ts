@@ -23,13 +23,6 @@ export const makeFilter = (userId: string, { scope, filter, search }: LibraryLis
   search: search?.trim() || undefined,
 });
 
-/** Trims a name. Errors: a blank one is bad input. */
-export function trimName(name: string): string {
-  const trimmed = name.trim();
-  if (trimmed === '') throw errors.invalidInput().with({ problems: [{ path: '/name', message: 'must not be blank' }] });
-  return trimmed;
-}
-
 type Maker = Pick<Caller, 'userId' | 'requestId'>;
 
 /**
@@ -45,7 +38,7 @@ export async function settleResource(tx: Transaction, maker: Maker, type: Librar
     type,
     organizationId: home.organizationId,
     visibility: body.visibility ?? 'private',
-    name: trimName(body.name),
+    name: body.name.trim(),
     description: body.description ?? null,
     createdBy: maker.userId,
   });
@@ -71,7 +64,7 @@ export async function recordChange(
 ): Promise<void> {
   const { type, id, organizationId } = resource;
   await touchResource(tx, id, {
-    name: changes.name === undefined ? undefined : trimName(changes.name),
+    name: changes.name?.trim(),
     description: changes.description,
   });
   const fields = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]));

@@ -183,7 +183,7 @@ export interface NewVisualization {
   /**
    * Title of the chart, 1 to 255 characters; not blank.
    * @maxLength 255
-   * @pattern \S
+   * @format name
    */
   name: string;
   /**
@@ -206,7 +206,7 @@ export interface VisualizationPatch {
   /**
    * Title of the chart, 1 to 255 characters; not blank.
    * @maxLength 255
-   * @pattern \S
+   * @format name
    */
   name?: string;
   /**
