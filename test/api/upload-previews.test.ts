@@ -153,7 +153,7 @@ test('of larger files the beginnings are looked at, one after the other', async 
   expect(unreadable).toMatchObject({ status: 200, body: { files: [{ status: 'failed', reason: 'wrong_type' }] } });
 });
 
-test('each file has its time: one that takes longer is failed, with the reason', async () => {
+test('each file has its time, and all have one together: what takes longer is failed, with the reason', async () => {
   const context = await site.context();
   const caller: Caller = {
     userId: site.cast.owner.id,
@@ -162,18 +162,27 @@ test('each file has its time: one that takes longer is failed, with the reason',
     organizationId: null,
     created: async (_tx, answer) => answer,
   };
-  const look = (mostMs?: number) => {
+  const look = (count: number, limits: { mostMs?: number; mostTogetherMs?: number } = {}) => {
     const parts = async function* (): AsyncGenerator<UploadPart> {
       for (const [name, value] of Object.entries({ ...NEW, targetName: 'timed' })) yield { kind: 'field', name, value };
-      for (const filename of ['one.csv', 'two.csv'])
-        yield { kind: 'file', name: 'parts', filename, body: Readable.from([Buffer.from(CSV)]) };
+      for (let index = 0; index < count; index += 1)
+        yield { kind: 'file', name: 'parts', filename: `${index}.csv`, body: Readable.from([Buffer.from(CSV)]) };
     };
-    const options = { signal: new AbortController().signal, ...(mostMs === undefined ? {} : { mostMs }) };
+    const options = { signal: new AbortController().signal, ...limits };
     return leavingNothing(() => previewUpload(context, caller, path.split('/')[4]!, parts(), options));
   };
   const tell = ({ files }: UploadPreview) => files.map(({ status, reason }) => [status, reason]);
-  expect(tell(await look())).toEqual(Array(2).fill(['completed', null]));
-  expect(tell(await look(1))).toEqual(Array(2).fill(['failed', 'took_too_long']));
+  expect(tell(await look(2))).toEqual(Array(2).fill(['completed', null]));
+  expect(tell(await look(2, { mostMs: 1 }))).toEqual(Array(2).fill(['failed', 'took_too_long']));
+
+  const begun = performance.now();
+  expect(tell(await look(10))).toEqual(Array(10).fill(['completed', null]));
+  // each takes about a tenth of that
+  const told = tell(await look(10, { mostTogetherMs: (performance.now() - begun) / 3 }));
+  expect([told[0], told[9]]).toEqual([
+    ['completed', null],
+    ['failed', 'took_too_long'],
+  ]);
 });
 
 test('a table need not have a name yet, but one that is given must be free', async () => {

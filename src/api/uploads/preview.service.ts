@@ -20,6 +20,8 @@ import { checkName, findTarget, type FilePart, type UploadPart } from './uploads
 const { maxFiles, maxFileBytes } = PREVIEW_LIMITS;
 /** How long the preview of one file may take. */
 const MOST_MS = 20_000;
+/** How long the looks at all files of a preview may take together. */
+const MOST_TOGETHER_MS = 60_000;
 
 /** Where the files would go, and the columns that are there. */
 interface Target {
@@ -60,6 +62,8 @@ interface PreviewOptions {
   signal: AbortSignal;
   /** How long the look at one file may take. */
   mostMs?: number;
+  /** How long the looks at all files may take together. */
+  mostTogetherMs?: number;
 }
 
 /** Looks at a file on this machine's disk. The look may take `mostMs`, and counts among the reads that the caller may have at once. */
@@ -68,7 +72,7 @@ async function lookAt(
   caller: Caller,
   { fields, organizationId, table, known }: Target,
   file: { path: string; original: string; isPart: boolean; sha256: string; work: string },
-  { signal, mostMs = MOST_MS }: PreviewOptions,
+  { signal, mostMs }: { signal: AbortSignal; mostMs: number },
 ): Promise<{ file: FilePreview; columns: readonly ColumnState[] }> {
   const release = await ctx.shares.acquire(caller.userId, organizationId, signal);
   const late = AbortSignal.timeout(mostMs);
@@ -97,15 +101,16 @@ async function lookAt(
 /**
  * Says what an upload of files would decide, by their bytes or their beginnings. Fields come first, then parts named `files` for whole files and `parts` for
  * beginnings. Files are looked at in their order; each look includes the columns that the files before would have made. At most one file is on this machine at
- * a time, and none remains at the end.
+ * a time, and none remains at the end. Once the looks together have taken their time, what is left of the files took too long.
  */
 export async function previewUpload(
   ctx: Context,
   caller: Caller,
   experimentId: string,
   parts: AsyncIterable<UploadPart>,
-  options: PreviewOptions,
+  { signal, mostMs = MOST_MS, mostTogetherMs = MOST_TOGETHER_MS }: PreviewOptions,
 ): Promise<UploadPreview> {
+  let leftMs = mostTogetherMs;
   const given: Record<string, string> = {};
   const files: PreviewedFile[] = [];
   let target: Target | undefined;
@@ -127,8 +132,11 @@ export async function previewUpload(
     await mkdir(work, { recursive: true, mode: 0o700 });
     try {
       const original = join(work, 'original');
-      const { byteCount, sha256 } = await receivePart(part, path, original, options.signal);
-      const { file, columns } = await lookAt(ctx, caller, target, { path, original, isPart, sha256, work }, options);
+      const { byteCount, sha256 } = await receivePart(part, path, original, signal);
+      const begun = performance.now();
+      const ofOne = { signal, mostMs: Math.max(0, Math.floor(Math.min(mostMs, leftMs))) };
+      const { file, columns } = await lookAt(ctx, caller, target, { path, original, isPart, sha256, work }, ofOne);
+      leftMs -= performance.now() - begun;
       target = { ...target, known: columns };
       const { stored, quarantined, alreadyThere, columns: told, otherColumns } = file;
       files.push({
