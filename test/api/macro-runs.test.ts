@@ -419,6 +419,24 @@ describe.concurrent('running a macro again', () => {
     expect((await rowsOf(experimentId, macroId))[30]).toMatchObject({ v: 40.5, more: 'new' });
   });
 
+  test('columns may be called as the engine calls what it adds to rows of files', async () => {
+    const experimentId = await makeExperiment();
+    const code = (text: string) => `return { filename: '${text}', 'files$': '${text}', files: '${text}', file_row_number: json.x };`;
+    const macroId = await makeMacro(code('first'));
+    await send(
+      experimentId,
+      Array.from({ length: 3 }, (_, x) => ({ timestamp: minute(x), sample: { x }, macros: [{ id: macroId }] })),
+    );
+    await settled(experimentId);
+    const filters = (text: string) =>
+      JSON.stringify(['filename', 'files$', 'files'].map((column) => ({ column, operator: 'equals', value: text })));
+    expect(await rowsOf(experimentId, macroId, { filters: filters('first') })).toHaveLength(3);
+    expect((await owner('PUT', `/api/v1/macros/${macroId}`, { body: { code: code('second') } })).status).toBe(200);
+    expect((await owner('POST', path(experimentId, macroId), { body: {} })).status).toBe(201);
+    await settled(experimentId);
+    expect((await rowsOf(experimentId, macroId, { filters: filters('second') })).map((row) => row['file_row_number'])).toEqual([0, 1, 2]);
+  });
+
   test('is for who manages the experiment, one at a time, of a macro that the experiment may run', async () => {
     const { cast, db } = test$;
     const experimentId = await makeExperiment();

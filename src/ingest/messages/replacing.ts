@@ -6,6 +6,9 @@ import type { Batch } from './tables.ts';
 
 const EXPRESSION = { raw_id: 'raw_id', source: 'substr(id, 1, 20)' } as const;
 
+/** The column that the engine adds for the path of a file; no column of a table begins with a blank. */
+const PATH_COLUMN = ' path';
+
 /** Rows to leave out: those whose measurement (`raw_id`) or source (the first 20 digits of the id) is one of `values`. */
 export interface Replaced {
   key: 'raw_id' | 'source';
@@ -30,11 +33,11 @@ export async function stageWithout(
   const replaced = { type: { kind: 'string' as const }, value: values };
   await session.prepare([setFilesVariable([...full.keys()]), { sql: 'set variable replaced = $1', values: [replaced] }]);
   const held = await session.rows({
-    sql: `select distinct filename from read_parquet(getvariable('files'), filename = true, union_by_name = true, hive_partitioning = false)
+    sql: `select distinct "${PATH_COLUMN}" as path from read_parquet(getvariable('files'), filename = '${PATH_COLUMN}', union_by_name = true, hive_partitioning = false)
       where ${EXPRESSION[key]} in (select unnest(getvariable('replaced')))`,
     values: [],
   });
-  const paths = [...new Set([...also.keys(), ...held.map(({ filename }) => String(filename))])];
+  const paths = [...new Set([...also.keys(), ...held.map(({ path }) => String(path))])];
   if (paths.length === 0) return nothing;
   await session.prepare([setFilesVariable(paths)]);
   const staged = await session.stage({
