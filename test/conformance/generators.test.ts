@@ -68,7 +68,9 @@ test('datamodel-code-generator: pydantic models of every schema', { timeout: 600
     ...['--input', DOCUMENT, '--input-file-type', 'openapi', '--output', 'models.py'],
     ...['--output-model-type', 'pydantic_v2.BaseModel', '--target-python-version', '3.11', '--formatters', 'builtin'],
   ]);
-  expect({ status, said }).toEqual({ status: 0, said: '' });
+  // our own format `name` is a text to whoever does not know it, and its pattern is kept
+  const other = said.replace(/^.*UserWarning: format of 'name' not understood for 'string' - using default\n.*\n/m, '');
+  expect({ status, said: other }).toEqual({ status: 0, said: '' });
   const used = `import models
 filter = models.DataFilter(column='phi2', operator='between', value=[0.2, 0.8])
 assert filter.model_dump(mode='json')['operator'] == 'between'
