@@ -5,7 +5,7 @@ import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { api } from '../api.ts';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { auth, answerOf } from '../shell/session.ts';
+import { answerOf, auth, providersQuery } from '../shell/session.ts';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
@@ -138,10 +138,7 @@ function SessionsPanel() {
 
 function ProvidersPanel() {
   const linked = useQuery(linkedQuery);
-  const offered = useQuery({
-    queryKey: ['providers'],
-    queryFn: async () => (await api.GET('/api/v1/auth/providers')).data?.providers ?? [],
-  });
+  const offered = useQuery(providersQuery);
   const unlink = useMutation({
     mutationFn: async (providerId: string) => api.POST('/api/v1/auth/unlink-account', { body: { providerId } }),
     onSuccess: async () => {

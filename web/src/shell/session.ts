@@ -46,6 +46,12 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Names of the providers that this service signs people in with. */
+export const providersQuery = queryOptions({
+  queryKey: ['providers'],
+  queryFn: async ({ signal }) => (await bodyOf(api.GET('/api/v1/auth/providers', { signal }))).providers,
+});
+
 /** Forgets all that the last person saw, and asks who is signed in now. */
 export async function renewSession(): Promise<Session | null> {
   queryClient.clear();

@@ -1,10 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
-import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import { api } from '../api.ts';
 import { Problem } from '../shell/problem.tsx';
-import { answerOf, auth, renewSession } from '../shell/session.ts';
+import { answerOf, auth, providersQuery, renewSession } from '../shell/session.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
@@ -104,7 +102,7 @@ function CodeForm() {
 function OtherWays() {
   const arrive = useArrival();
   const { next = '/' } = route.useSearch();
-  const { data } = useQuery({ queryKey: ['providers'], queryFn: async () => bodyOf(api.GET('/api/v1/auth/providers')) });
+  const { data: providers } = useQuery(providersQuery);
   const passkey = useMutation({ mutationFn: async () => answerOf(auth.signIn.passkey()), onSuccess: arrive });
   const provider = useMutation({
     mutationFn: async (providerId: string) =>
@@ -123,7 +121,7 @@ function OtherWays() {
             {words.signIn.passkey} <LastUsed method="passkey" />
           </SendButton>
         )}
-        {data?.providers.map((each) => (
+        {providers?.map((each) => (
           <SendButton key={each} isSending={provider.isPending} onClick={() => provider.mutate(each)}>
             {words.signIn.provider(words.signIn.providers[each] ?? each)} <LastUsed method={each} />
           </SendButton>

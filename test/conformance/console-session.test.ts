@@ -1,0 +1,33 @@
+/** What the console keeps of who is signed in. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium, openVisitor } from '../support/chromium.ts';
+import { startConsoleSite, type ConsoleSite } from '../support/console-site.ts';
+
+const EXPECTED = /40[0134] \([A-Z]|ERR_/;
+
+let browser: Browser;
+let site: ConsoleSite;
+beforeAll(async () => {
+  browser = await launchChromium();
+  site = await startConsoleSite();
+});
+afterAll(async () => {
+  await browser.close();
+  await site.stop();
+});
+
+test('the page to sign in stands after a session has ended on the account page', { timeout: 120_000 }, async () => {
+  const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
+  await site.signIn(page, 'ended@field.example');
+  await page.goto(`${site.server.baseUrl}/account`);
+  await page.getByRole('heading', { name: 'Linked providers' }).waitFor();
+  await page.getByText('None.', { exact: true }).waitFor();
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'End all other sessions' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Other ways' }).waitFor();
+  await page.getByLabel('Email address').waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
