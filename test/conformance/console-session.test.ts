@@ -31,3 +31,19 @@ test('the page to sign in stands after a session has ended on the account page',
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test('a name that is said is known on the next page', { timeout: 120_000 }, async () => {
+  const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
+  await site.signIn(page, 'nameless@field.example');
+  await page.getByRole('link', { name: 'Say your name' }).click();
+  await page.getByLabel('First name').fill('Ina');
+  await page.getByLabel('Last name').fill('Okafor');
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByText('Your profile is saved.').waitFor();
+  await page.getByRole('button', { name: 'Ina, your account' }).waitFor();
+  await page.getByRole('link', { name: 'fieldlake' }).click();
+  await page.getByRole('heading', { name: 'Experiments', exact: true }).waitFor();
+  expect(await page.getByRole('link', { name: 'Say your name' }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await context.close();
+});

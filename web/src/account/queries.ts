@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
-import { api, queryClient } from '../api.ts';
+import { api, queryClient, SESSION_KEY } from '../api.ts';
 
 const ALL = ['account'];
 
@@ -48,5 +48,7 @@ export const invitationsQuery = queryOptions({
 export type Key = AnswerTo<'/api/v1/auth/api-key/list', 'get'>['apiKeys'][number];
 export type Passkey = AnswerTo<'/api/v1/auth/passkey/list-user-passkeys', 'get'>[number];
 
-/** Asks anew for what is shown of the account, after a change of it. */
-export const renewAccount = (): Promise<void> => queryClient.invalidateQueries({ queryKey: ALL });
+/** Asks anew for what is shown of the account, and for who is signed in: the head of every page shows their name. */
+export async function renewAccount(): Promise<void> {
+  await Promise.all([ALL, SESSION_KEY].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
+}
