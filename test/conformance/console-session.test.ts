@@ -47,3 +47,21 @@ test('a name that is said is known on the next page', { timeout: 120_000 }, asyn
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test('a profile that could not be read is not written over', { timeout: 120_000 }, async () => {
+  const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
+  await site.signIn(page, 'owner@leaf-lab.example');
+  await page.route('**/api/v1/users/*/profile', (route) => route.abort('internetdisconnected'));
+  await page.goto(`${site.server.baseUrl}/account`);
+  const panel = page.getByRole('region', { name: 'Profile' });
+  await panel
+    .getByRole('alert')
+    .getByText(/cannot be reached/)
+    .waitFor({ timeout: 30_000 });
+  expect(await panel.getByRole('button', { name: 'Save profile' }).count()).toBe(0);
+  await page.unrouteAll();
+  await panel.getByRole('button', { name: 'Try again' }).click();
+  await expect.poll(() => panel.getByLabel('First name').inputValue()).toBe('Owner');
+  expect(complaints).toEqual([]);
+  await context.close();
+});

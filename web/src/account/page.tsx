@@ -36,12 +36,19 @@ function ProfilePanel() {
   };
   const isMissing = profile.error instanceof ProblemError && profile.error.status === 404;
   if (user.registered && profile.isPending) return <section className="panel quiet">{words.waiting}</section>;
+  // a form without what is stored would be saved over it
+  if (profile.data === undefined && profile.error !== null && !isMissing)
+    return (
+      <section className="panel" aria-labelledby="profile-title">
+        <h2 id="profile-title">{said.profile.title}</h2>
+        <Problem error={profile.error} retry={() => void profile.refetch()} />
+      </section>
+    );
   const name = user.email ?? (user.name === '' ? said.noAddress : user.name);
   return (
     <section className="panel" aria-labelledby="profile-title">
       <h2 id="profile-title">{said.profile.title}</h2>
       <p>{said.signedInAs(name)}</p>
-      {isMissing ? null : <Problem error={profile.error} />}
       <form className="stack" onSubmit={submit}>
         <div className="inline">
           <div className="field">
