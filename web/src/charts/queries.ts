@@ -37,7 +37,8 @@ const versionOf = ({ asOf }: Drawn) => (asOf === undefined ? {} : { asOf });
 /** The specification of a chart, with its data: the same that its PNG and SVG are drawn from. */
 export const specQuery = (id: string, chart: Drawn, size: Size) =>
   queryOptions({
-    queryKey: ['chart-spec', id, draftText(chart), size, chart.asOf],
+    // made of rows, so that what renews them renews it
+    queryKey: ['rows', id, 'chart', draftText(chart), size, chart.asOf],
     queryFn: async ({ signal }) => {
       const query = { chart: draftText(chart), format: 'vega-lite', ...size, ...versionOf(chart) } as const;
       const { data } = await api.GET(DRAFT, { params: { path: { id }, query }, signal });

@@ -42,7 +42,7 @@ export const contributorsQuery = (id: string) =>
 
 export const devicesQuery = (id: string) =>
   queryOptions({
-    queryKey: ['experiment-devices', id],
+    queryKey: ['devices', 'of-experiment', id],
     queryFn: async ({ signal }) =>
       Array.fromAsync(eachOf((place) => api.GET('/api/v1/experiments/{id}/devices', { params: { path: { id }, query: place }, signal }))),
   });

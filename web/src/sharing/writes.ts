@@ -1,5 +1,6 @@
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
+import { renewRows } from '../annotations/writes.ts';
 import { api, queryClient } from '../api.ts';
 import { peopleKey, type GranteeType, type PlaceFound, type Role, type Shared } from './queries.ts';
 
@@ -9,6 +10,7 @@ async function renew(shared: Shared): Promise<void> {
     peopleKey(shared),
     [shared.resourceType, shared.id],
     ['collaborators', shared.id],
+    ['contributors', shared.id],
     ['devices'],
     ['experiments'],
     ['library'],
@@ -77,8 +79,11 @@ export async function makeExperiment(body: NewExperiment): Promise<AnswerTo<'/ap
 }
 
 /** Changes an experiment, unless somebody changed it since its tag was read. */
-export const changeExperiment = (id: string, tag: string, body: ExperimentPatch) =>
-  renewAfter(ofExperiment(id), api.PATCH('/api/v1/experiments/{id}', { params: { path: { id } }, headers: { 'if-match': tag }, body }));
+export async function changeExperiment(id: string, tag: string, body: ExperimentPatch): Promise<void> {
+  await api.PATCH('/api/v1/experiments/{id}', { params: { path: { id } }, headers: { 'if-match': tag }, body });
+  // rows hold people's names or their pseudonyms
+  await Promise.all([renew(ofExperiment(id)), renewRows(id)]);
+}
 export const openToAll = (id: string) =>
   renewAfter(
     ofExperiment(id),

@@ -78,7 +78,7 @@ export async function jumpTo(shown: TableShown, row: number): Promise<void> {
 /** Some values of a text column, to choose from. */
 export const valuesQuery = (experimentId: string, table: string, column: string) =>
   queryOptions({
-    queryKey: ['values', experimentId, table, column],
+    queryKey: ['rows', experimentId, 'values', table, column],
     queryFn: async ({ signal }) =>
       bodyOf(
         api.GET('/api/v1/experiments/{id}/data/distinct', {

@@ -1,0 +1,101 @@
+/** What is shown after a write is what is stored, also on pages that were seen just before. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Visitor } from '../support/chromium.ts';
+import { startConsole, type Console } from '../support/console.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: Console;
+let owner: Visitor;
+beforeAll(async () => {
+  site = await startConsole();
+  owner = await site.visitAs('owner');
+});
+afterAll(() => site.stop());
+
+const makeExperiment = async (name: string): Promise<string> =>
+  String((await site.owner('POST', '/api/v1/experiments', { body: { name, organizationId: site.sample.organizationId } })).body.id);
+const points = (page: Page) => page.locator('.drawing .mark-symbol.role-mark > path');
+const follow = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
+
+test('a chart drops a row as soon as it has the flag that the chart leaves out', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Outliers');
+  const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n3,60\n4,8\n5,10\n');
+  const search = new URLSearchParams({
+    type: 'scatter',
+    sources: JSON.stringify([
+      { role: 'x', columnName: 'n' },
+      { role: 'y', columnName: 'height' },
+    ]),
+    filters: JSON.stringify([{ column: 'annotations', operator: 'has_no_flag', value: ['outlier'] }]),
+    region: JSON.stringify({ x: [3, 3], y: [50, 70] }),
+  });
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart?${search.toString()}`);
+  await expect.poll(() => points(page).count()).toBe(5);
+  const panel = page.getByRole('region', { name: 'Say something of a region' });
+  await panel.getByText('1 row is in it.').waitFor();
+  await panel.getByLabel('Say it as').selectOption('outlier');
+  await panel.getByRole('button', { name: 'Annotate this row' }).click();
+  await page.getByText('1 row is annotated.').waitFor();
+  await panel.getByText('No row is in it.').waitFor();
+  await expect.poll(() => points(page).count()).toBe(4);
+  expect(complaints).toEqual([]);
+});
+
+test('a chart that was seen before an upload has its rows after it', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('More rows');
+  const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await follow(page, 'Chart this');
+  await expect.poll(() => points(page).count()).toBe(2);
+  await follow(page, 'The rows');
+  await follow(page, 'All tables');
+  await follow(page, 'Upload files');
+  await page.locator('input[type=file]').setInputFiles({ name: 'more.csv', mimeType: 'text/csv', buffer: Buffer.from('n,height\n3,6\n') });
+  await page.getByLabel('Where the rows go').selectOption({ label: 'Into slope' });
+  await page.getByRole('button', { name: 'Upload the file' }).click();
+  await follow(page, 'Open the table');
+  await page.getByText('Rows 1–3 of 3').waitFor();
+  await follow(page, 'Chart this');
+  await expect.poll(() => points(page).count()).toBe(3);
+  expect(complaints).toEqual([]);
+});
+
+test('rows show pseudonyms as soon as an experiment has them', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Pseudonyms');
+  const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  const names = page.getByRole('gridcell', { name: 'Owner Sample' });
+  await expect.poll(() => names.count()).toBe(2);
+  await follow(page, 'Settings');
+  await page.getByLabel('Show people by pseudonyms instead of names').check();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('The experiment is changed.').waitFor();
+  await page.goBack();
+  await page.getByRole('gridcell').first().waitFor();
+  await expect.poll(() => names.count()).toBe(0);
+  await page.getByRole('gridcell').first().waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('an experiment shows its devices by the names that they have now', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Sends here');
+  const made = await site.owner('POST', '/api/v1/devices', { body: { serialNumber: 'fresh-1', deviceType: 'generic', name: 'Before' } });
+  const deviceId = String(made.body.id);
+  await site.owner('POST', `/api/v1/devices/${deviceId}/credentials`, { body: {} });
+  const bound = await site.owner('POST', `/api/v1/devices/${deviceId}/onboard`, { body: { experimentIds: [id], includeWorkbook: false } });
+  expect(bound.status, bound.text).toBeLessThan(300);
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}`);
+  await follow(page, 'Before');
+  await page.getByLabel('Name', { exact: true }).fill('After');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await page.getByText('The device has its new name.').waitFor();
+  await page.getByRole('region', { name: 'Sends to' }).getByRole('link', { name: 'Sends here' }).click();
+  await page.getByRole('heading', { name: 'Sends here', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'After', exact: true }).waitFor({ timeout: 5_000 });
+  expect(complaints).toEqual([]);
+});
