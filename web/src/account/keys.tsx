@@ -5,6 +5,7 @@ import { api } from '../api.ts';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
+import { takeFocus } from '../ui/focus.ts';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -93,10 +94,10 @@ export function KeysPanel() {
       </form>
       <Problem error={make.error} />
       {make.data === undefined ? null : (
-        <div className="notice good" role="status">
+        <div key={make.data.key} className="notice good" role="status">
           <p>{said.made}</p>
           <p>
-            <code id="new-key-value" tabIndex={-1} ref={(shown) => shown?.focus()}>
+            <code id="new-key-value" tabIndex={-1} ref={takeFocus}>
               {make.data.key}
             </code>
           </p>

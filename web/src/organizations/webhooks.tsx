@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { takeFocus } from '../ui/focus.ts';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -30,7 +31,7 @@ export function SecretNotice({ secret, note = null }: { secret: string; note?: s
     <div className="notice good" role="status">
       <p>{said.secret}</p>
       <p>
-        <code id="webhook-secret" tabIndex={-1} ref={(shown) => shown?.focus()}>
+        <code id="webhook-secret" tabIndex={-1} ref={takeFocus}>
           {secret}
         </code>
       </p>

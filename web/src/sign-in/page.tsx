@@ -3,6 +3,7 @@ import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth, providersQuery, renewSession } from '../shell/session.ts';
+import { takeFocus } from '../ui/focus.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
@@ -76,7 +77,7 @@ function CodeForm() {
         <label htmlFor="code">{words.signIn.code(address)}</label>
         <input
           id="code"
-          ref={(input) => input?.focus()}
+          ref={takeFocus}
           className="input code-input"
           name="code"
           inputMode="numeric"
