@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Visitor } from '../support/chromium.ts';
 import { startConsole, type Console } from '../support/console.ts';
+import { uploadTable } from '../support/uploads.ts';
 
 let site: Console;
 let owner: Visitor;
@@ -52,5 +53,107 @@ test('a signing secret takes the focus once', { timeout: 120_000 }, async () => 
   await page.keyboard.press('Enter');
   await page.getByText('The webhook is off').waitFor();
   expect(await focused(page)).toBe('Switch on');
+  expect(complaints).toEqual([]);
+});
+
+test.each([
+  { at: '/', label: 'Search experiments', asks: 'search' },
+  { at: '/library/macros', label: 'Find a macro', asks: 'find' },
+  { at: '/devices', label: 'Name or serial number', asks: 'search' },
+  { at: '/organizations', label: 'Name', asks: 'search', within: 'Others that are public' },
+])('a search from $at keeps the focus, and follows the address', { timeout: 60_000 }, async ({ at, label, asks, within }) => {
+  const { page, complaints } = owner;
+  await page.goto(site.baseUrl + at);
+  const field = (within === undefined ? page : page.getByRole('region', { name: within })).getByRole('searchbox', { name: label });
+  await field.focus();
+  await page.keyboard.type('drought');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => new URL(page.url()).searchParams.get(asks)).toBe('drought');
+  // what the address asks for is shown
+  await page.waitForLoadState('networkidle');
+  expect(await focused(page)).toBe(label);
+  await page.keyboard.type('s');
+  expect(await field.inputValue()).toBe('droughts');
+  await page.goBack();
+  await expect.poll(() => field.inputValue()).toBe('');
+  expect(complaints).toEqual([]);
+});
+
+async function makeTable(name: string) {
+  const id = String((await site.owner('POST', '/api/v1/experiments', { body: { name } })).body.id);
+  const table = await uploadTable(site.owner, id, 'slope', 'n,height,kind\n1,2,a\n2,4,b\n3,6,b\n');
+  return { id, table };
+}
+
+test('the fields of a chart keep the focus when their text is taken', { timeout: 60_000 }, async () => {
+  const { id, table } = await makeTable('Fields of a chart');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart`);
+  await page.locator('.drawing svg').waitFor();
+  await page.getByLabel('Title', { exact: true }).focus();
+  await page.keyboard.type('Slope');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.url()).toContain('Slope');
+  await page.locator('.chart-panel[aria-busy=false]').waitFor();
+  expect(await focused(page)).toBe('Title');
+  await page.keyboard.press('Tab');
+  expect(await focused(page)).toBe('Title across');
+  // by Enter in the last field of a region, and by its button
+  await page.getByLabel('n from').focus();
+  for (const [at, value] of ['0', '2.5', '0', '10'].entries()) {
+    if (at > 0) await page.keyboard.press('Tab');
+    await page.keyboard.type(value);
+  }
+  await page.keyboard.press('Enter');
+  await page.getByText('2 rows are in it.').waitFor();
+  expect(await focused(page)).toBe('height to');
+  await page.getByRole('button', { name: 'Choose the region' }).focus();
+  await page.getByLabel('n to').fill('1.5');
+  await page.getByRole('button', { name: 'Choose the region' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('1 row is in it.').waitFor();
+  expect(await focused(page)).toBe('Choose the region');
+  expect(complaints).toEqual([]);
+});
+
+test('the filters of a dashboard keep the focus when something is chosen or written', { timeout: 60_000 }, async () => {
+  const { id, table } = await makeTable('Filters');
+  const layout = { col: 0, row: 0, colSpan: 12, rowSpan: 4 };
+  const widget = (type: string, config: object) => ({ id: crypto.randomUUID(), type, layout, config: { tableName: table, ...config } });
+  const made = await site.owner('POST', `/api/v1/experiments/${id}/dashboards`, {
+    body: {
+      name: 'Filtered',
+      widgets: [
+        widget('filter', { column: 'kind', operator: 'equals' }),
+        widget('filter', { column: 'n', operator: 'between' }),
+        widget('table', { columns: ['n', 'kind'] }),
+      ],
+    },
+  });
+  expect(made.status, made.text).toBe(201);
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/dashboards/${made.body.id}`);
+  await page.getByText('3 of 3 rows').waitFor();
+  await page.getByLabel('Only where kind is').focus();
+  await page.keyboard.type('b');
+  await page.getByText('2 of 2 rows').waitFor();
+  expect(await focused(page)).toBe('Only where kind is');
+  await page.getByLabel('Only where n is between: from').focus();
+  await page.keyboard.type('3');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('9');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 of 1 rows').waitFor();
+  expect(await focused(page)).toBe('Only where n is between: to');
+  expect(complaints).toEqual([]);
+});
+
+test('a day can be typed into the audit log', { timeout: 60_000 }, async () => {
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/organizations/${site.sample.organizationId}/audit`);
+  await page.getByLabel('From the day').focus();
+  await page.keyboard.type('05042026');
+  await expect.poll(() => new URL(page.url()).searchParams.get('from')).toBe('2026-05-04');
+  expect(await page.getByLabel('From the day').inputValue()).toBe('2026-05-04');
   expect(complaints).toEqual([]);
 });

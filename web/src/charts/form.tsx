@@ -2,6 +2,7 @@ import { isAdjusted } from '../../../src/charts/adjusted.ts';
 import { findAxisKind, MEASURES, WITH_ERRORS } from '../../../src/api/visualizations/roles.ts';
 import { CHART_ERRORS, type ChartType, type SourceRole } from '../../../src/api/visualizations/visualizations.model.ts';
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
+import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
 import type { ChartSearch, Look, Source } from './search.ts';
 import { drawnSources, FAMILY, rolesOf, sumsUp, type Family } from './types.ts';
@@ -43,24 +44,12 @@ function Choose({
 
 const choicesOf = (texts: Readonly<Record<string, string>>): Choice[] => Object.entries(texts).map(([value, text]) => ({ value, text }));
 
-/** A text field that takes its text when the focus leaves it, or by Enter. */
+/** A text that the picture shows; undefined where none is written. */
 function Text({ id, label, value, onChange }: { id: string; label: string; value: string; onChange: (value: string | undefined) => void }) {
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <input
-        key={value}
-        id={id}
-        className="input"
-        maxLength={255}
-        defaultValue={value}
-        onBlur={(event) => {
-          if (event.target.value !== value) onChange(event.target.value || undefined);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') event.currentTarget.blur();
-        }}
-      />
+      <TextInput id={id} maxLength={255} value={value} take={(text) => onChange(text === '' ? undefined : text)} />
     </div>
   );
 }

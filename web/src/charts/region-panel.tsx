@@ -5,6 +5,7 @@ import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import type { Filter } from '../table/search.ts';
 import { fieldsOf } from '../ui/forms.ts';
+import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 import { filtersOf, MOST_ROWS, regionQuery, type Axes, type Axis } from './region.ts';
 import type { Region } from './search.ts';
@@ -17,6 +18,8 @@ const momentField = (moment: number) => new Date(moment - new Date(moment).getTi
 const fieldOf = ({ isTime }: Axis, value: number) => (isTime ? momentField(value) : String(value));
 const valueOf = ({ isTime }: Axis, text: string) => (isTime ? Date.parse(text) : Number(text));
 
+const idOf = (name: 'x' | 'y', end: 'from' | 'to') => `region-${name}-${end}`;
+
 interface RegionPanelProps {
   experimentId: string;
   table: string;
@@ -25,6 +28,26 @@ interface RegionPanelProps {
   filters: readonly Filter[];
   region: Region | undefined;
   change: (region: Region | undefined) => void;
+}
+
+/** One end of a region along an axis, to be written. */
+function EndField({ id, label, axis, value }: { id: string; label: string; axis: Axis; value: string }) {
+  const [text, type] = useTyped(value);
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        className="input"
+        name={id}
+        type={axis.isTime ? 'datetime-local' : 'number'}
+        step={axis.isTime ? '0.001' : 'any'}
+        required
+        value={text}
+        onChange={({ target }) => type(target.value)}
+      />
+    </div>
+  );
 }
 
 function Rows({ experimentId, table, filters }: { experimentId: string; table: string; filters: readonly Filter[] }) {
@@ -48,8 +71,8 @@ export function RegionPanel({ experimentId, table, axes, filters, region, change
     event.preventDefault();
     const fields = fieldsOf(event.currentTarget);
     const read = (name: 'x' | 'y'): [number, number] => [
-      valueOf(axes[name], fields[`${name}-from`] ?? ''),
-      valueOf(axes[name], fields[`${name}-to`] ?? ''),
+      valueOf(axes[name], fields[idOf(name, 'from')] ?? ''),
+      valueOf(axes[name], fields[idOf(name, 'to')] ?? ''),
     ];
     change({ x: read('x'), y: read('y') });
   };
@@ -57,22 +80,17 @@ export function RegionPanel({ experimentId, table, axes, filters, region, change
     <section className="panel" aria-labelledby="region">
       <h2 id="region">{said.title}</h2>
       <p className="small quiet">{said.lead}</p>
-      <form key={JSON.stringify(region)} className="stack" onSubmit={submit}>
+      <form className="stack" onSubmit={submit}>
         <div className="region-ends">
           {(['x', 'y'] as const).flatMap((name) =>
             (['from', 'to'] as const).map((end, at) => (
-              <div key={`${name}-${end}`} className="field">
-                <label htmlFor={`region-${name}-${end}`}>{said[end](axes[name].column)}</label>
-                <input
-                  id={`region-${name}-${end}`}
-                  className="input"
-                  name={`${name}-${end}`}
-                  type={axes[name].isTime ? 'datetime-local' : 'number'}
-                  step={axes[name].isTime ? '0.001' : 'any'}
-                  required
-                  defaultValue={region === undefined ? '' : fieldOf(axes[name], region[name][at] ?? 0)}
-                />
-              </div>
+              <EndField
+                key={idOf(name, end)}
+                id={idOf(name, end)}
+                label={said[end](axes[name].column)}
+                axis={axes[name]}
+                value={region === undefined ? '' : fieldOf(axes[name], region[name][at] ?? 0)}
+              />
             )),
           )}
         </div>

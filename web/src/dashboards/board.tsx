@@ -15,7 +15,7 @@ function Part({ widget, board }: { widget: Widget; board: BoardShown }) {
     case 'table':
       return <TablePart widget={widget} board={board} />;
     case 'filter':
-      return <FilterPart key={JSON.stringify(board.typed[widget.id] ?? null)} widget={widget} board={board} />;
+      return <FilterPart widget={widget} board={board} />;
     case 'richText':
       return (
         <div className="panel part">

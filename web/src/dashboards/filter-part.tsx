@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState, type SubmitEvent } from 'react';
 import { factsOf } from '../table/operators.ts';
 import { valuesQuery } from '../table/queries.ts';
+import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
 import { tableOf, typedOf } from './filters.ts';
 import { Framed, type PartProps } from './part.tsx';
@@ -17,7 +17,6 @@ export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
   const found = table?.columns.find(({ name }) => name === column);
   const { takes, says } = factsOf(operator);
   const held = typedOf(widget, typed);
-  const [texts, setTexts] = useState(held);
   const values = useQuery({
     ...valuesQuery(id, table?.identifier ?? '', column ?? ''),
     enabled: found?.type === 'STRING' && takes !== 'none' && table?.canRead === true,
@@ -29,38 +28,37 @@ export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
       </Framed>
     );
   const label = said.only(`${found.name} ${says}`);
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    change(widget.id, texts);
-  };
   const field = (at: 0 | 1, name: string) => (
-    <input
-      className="input"
+    <TextInput
       aria-label={name}
       list={values.data === undefined ? undefined : `values-${widget.id}`}
       placeholder={said.any}
-      value={texts[at] ?? ''}
+      value={held[at] ?? ''}
       maxLength={1_024}
-      onChange={({ target }) => setTexts((before) => (at === 0 ? [target.value, ...before.slice(1)] : [before[0] ?? '', target.value]))}
-      onBlur={() => change(widget.id, texts)}
+      take={(text) =>
+        change(widget.id, (now) => {
+          const [first = '', ...others] = typedOf(widget, now);
+          return at === 0 ? [text, ...others] : [first, text];
+        })
+      }
     />
   );
   return (
     <Framed config={widget.config} fallback={said.filterOf(found.name)}>
       {takes === 'none' ? (
         <label className="check">
-          <input type="checkbox" checked={held[0] === 'on'} onChange={({ target }) => change(widget.id, target.checked ? ['on'] : [''])} />
+          <input type="checkbox" checked={held[0] === 'on'} onChange={({ target }) => change(widget.id, () => [target.checked ? 'on' : ''])} />
           {label}
         </label>
       ) : takes === 'one' && values.data !== undefined && !values.data.truncated ? (
-        <select className="input" aria-label={label} value={held[0] ?? ''} onChange={({ target }) => change(widget.id, [target.value])}>
+        <select className="input" aria-label={label} value={held[0] ?? ''} onChange={({ target }) => change(widget.id, () => [target.value])}>
           <option value="">{said.any}</option>
           {values.data.values.map((value) => (
             <option key={value}>{value}</option>
           ))}
         </select>
       ) : (
-        <form className="inline" onSubmit={submit}>
+        <div className="inline">
           {field(0, takes === 'two' ? `${label}: ${said.from}` : label)}
           {takes === 'two' ? field(1, `${label}: ${said.to}`) : null}
           {values.data === undefined ? null : (
@@ -70,7 +68,7 @@ export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
               ))}
             </datalist>
           )}
-        </form>
+        </div>
       )}
     </Framed>
   );

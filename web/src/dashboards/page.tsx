@@ -43,11 +43,13 @@ export function DashboardPage() {
     );
   const { name, description, layout, widgets } = read.dashboard;
   const mayEdit = isAdmin && experiment.status !== 'archived';
-  const type = (widget: string, texts: string[] | undefined) => {
-    const { [widget]: _before, ...others } = typed as TypedFilters;
-    const filters = texts === undefined ? others : { ...others, [widget]: texts };
-    void navigate({ search: (before) => ({ ...before, filters }), replace: true, resetScroll: false });
-  };
+  const type = (widget: string, next: (typed: TypedFilters) => string[]) =>
+    void navigate({
+      // as the address is by now, which may not be drawn yet
+      search: ({ filters = {}, ...before }) => ({ ...before, filters: { ...filters, [widget]: next(filters) } }),
+      replace: true,
+      resetScroll: false,
+    });
   const board = { id, tables, typed, type };
   const show = (isEdited: boolean) => void navigate({ search: (before) => ({ ...before, edit: isEdited ? true : undefined }) });
   const copy = async () => {

@@ -10,7 +10,8 @@ export interface BoardShown {
   tables: readonly TableListed[];
   widgets: readonly Widget[];
   typed: TypedFilters;
-  type: (id: string, texts: string[] | undefined) => void;
+  /** Changes what is typed into a filter, from what is typed into all of them. */
+  type: (id: string, next: (typed: TypedFilters) => string[]) => void;
 }
 
 export interface PartProps<Kind extends Widget> {

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 import { FleetMap } from './fleet-map.tsx';
 import { fleetMonitoringQuery, fleetQuery, PAGE_SIZE, type DeviceListed } from './queries.ts';
@@ -53,27 +53,35 @@ function Filters() {
   const asked = route.useSearch();
   const navigate = route.useNavigate();
   const { scope = 'related', view = 'list' } = asked;
+  const [search, typeSearch] = useTyped(asked.search ?? '');
+  const [type, chooseType] = useTyped(asked.type ?? '');
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { search = '', type = '' } = fieldsOf(event.currentTarget);
     void navigate({
       search: fleetSearch.parse({ ...asked, page: undefined, search: search.trim() === '' ? undefined : search.trim(), type }),
     });
   };
   return (
     <div className="stack">
-      <form role="search" aria-label={words.devices.title} className="inline" onSubmit={submit} key={`${asked.search} ${asked.type}`}>
+      <form role="search" aria-label={words.devices.title} className="inline" onSubmit={submit}>
         <div className="field">
           <label htmlFor="device-search">{said.searchLabel}</label>
-          <input id="device-search" className="input" type="search" name="search" maxLength={200} defaultValue={asked.search} />
+          <input
+            id="device-search"
+            className="input"
+            type="search"
+            maxLength={200}
+            value={search}
+            onChange={({ target }) => typeSearch(target.value)}
+          />
         </div>
         <div className="field">
           <label htmlFor="device-type">{said.type}</label>
-          <select id="device-type" className="input" name="type" defaultValue={asked.type ?? ''}>
+          <select id="device-type" className="input" value={type} onChange={({ target }) => chooseType(target.value)}>
             <option value="">{said.anyType}</option>
-            {TYPES.map((type) => (
-              <option key={type} value={type}>
-                {said.types[type]}
+            {TYPES.map((each) => (
+              <option key={each} value={each}>
+                {said.types[each]}
               </option>
             ))}
           </select>

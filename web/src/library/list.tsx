@@ -3,7 +3,7 @@ import { getRouteApi, Link, notFound } from '@tanstack/react-router';
 import { type SubmitEvent } from 'react';
 import { agoText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 import { isKind, KINDS, MACRO_LANGUAGES, type Family, type Kind, type MacroLanguage } from './kinds.ts';
 import { MakeTool } from './make.tsx';
@@ -51,9 +51,10 @@ function Row({ kind, item }: { kind: Kind; item: Listed }) {
 function FindForm({ kind }: { kind: Kind }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const [find, typeFind] = useTyped(search.find ?? '');
+  const [language, chooseLanguage] = useTyped(search.language ?? '');
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { find = '', language } = fieldsOf(event.currentTarget);
     void navigate({
       search: {
         ...search,
@@ -64,15 +65,22 @@ function FindForm({ kind }: { kind: Kind }) {
     });
   };
   return (
-    <form className="inline library-find" role="search" aria-label={said.find[kind]} onSubmit={submit} key={`${kind} ${search.find}`}>
+    <form className="inline library-find" role="search" aria-label={said.find[kind]} onSubmit={submit}>
       <div className="field">
         <label htmlFor="library-find">{said.find[kind]}</label>
-        <input id="library-find" className="input" type="search" name="find" maxLength={200} defaultValue={search.find ?? ''} />
+        <input
+          id="library-find"
+          className="input"
+          type="search"
+          maxLength={200}
+          value={find}
+          onChange={({ target }) => typeFind(target.value)}
+        />
       </div>
       {kind === 'macros' ? (
         <div className="field">
           <label htmlFor="library-language">{said.language}</label>
-          <select id="library-language" className="input" name="language" defaultValue={search.language ?? ''}>
+          <select id="library-language" className="input" value={language} onChange={({ target }) => chooseLanguage(target.value)}>
             <option value="">{said.anyLanguage}</option>
             {MACRO_LANGUAGES.map((each) => (
               <option key={each} value={each}>
@@ -135,7 +143,7 @@ export function LibraryPage() {
         </nav>
         <p className="quiet">{said.leads[kind]}</p>
         <div className="library-tools">
-          <FindForm kind={kind} />
+          <FindForm key={kind} kind={kind} />
           <MakeTool key={kind} kind={kind} />
         </div>
         <nav className="choices" aria-label={said.scopeLabel}>

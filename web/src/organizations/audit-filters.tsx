@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 import { ACTION_GROUPS, actionOf } from './actions.ts';
 import { membersQuery, type AuditFilters } from './queries.ts';
@@ -24,6 +25,29 @@ export function filtersOf({ actor, action, resource, from, to }: AuditSearch): A
     ...(from === undefined ? {} : { from: new Date(`${from}T00:00:00`).toISOString() }),
     ...(to === undefined ? {} : { to: endOf(to) }),
   };
+}
+
+interface DayInputProps {
+  id: string;
+  value: string | undefined;
+  take: (day: string | undefined) => void;
+}
+
+/** A day to choose. While a year is typed, the first three digits of it are years of their own, which nobody means. */
+function DayInput({ id, value, take }: DayInputProps) {
+  const [text, type] = useTyped(value ?? '');
+  return (
+    <input
+      id={id}
+      className="input"
+      type="date"
+      value={text}
+      onChange={({ target }) => {
+        type(target.value);
+        if (!target.value.startsWith('0')) take(target.value === '' ? undefined : target.value);
+      }}
+    />
+  );
 }
 
 interface AuditFormProps {
@@ -78,23 +102,11 @@ export function AuditForm({ id, search, people, change }: AuditFormProps) {
         </div>
         <div className="field">
           <label htmlFor="audit-from">{said.from}</label>
-          <input
-            id="audit-from"
-            className="input"
-            type="date"
-            value={from ?? ''}
-            onChange={({ target }) => change({ from: given(target.value) })}
-          />
+          <DayInput id="audit-from" value={from} take={(day) => change({ from: day })} />
         </div>
         <div className="field">
           <label htmlFor="audit-to">{said.to}</label>
-          <input
-            id="audit-to"
-            className="input"
-            type="date"
-            value={to ?? ''}
-            onChange={({ target }) => change({ to: given(target.value) })}
-          />
+          <DayInput id="audit-to" value={to} take={(day) => change({ to: day })} />
         </div>
         {isNarrowed ? (
           <Link className="button" to="/organizations/$organization/audit" params={{ organization: id }} search={{}}>

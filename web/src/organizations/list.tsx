@@ -7,6 +7,7 @@ import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
+import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 import { foundQuery, renewOrganization } from './queries.ts';
 import { askToJoin, makeOrganization, withdrawRequest } from './writes.ts';
@@ -73,19 +74,27 @@ function OthersPanel() {
   const ask = useMutation({ mutationFn: askToJoin, onSuccess: () => sayDone(said.joinAsked) });
   const withdraw = useMutation({ mutationFn: withdrawRequest, onSuccess: () => sayDone(said.withdrawn) });
   const others = found.data?.filter(({ membershipStatus }) => membershipStatus !== 'member');
+  const [typed, type] = useTyped(search ?? '');
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const text = fieldsOf(event.currentTarget)['search']?.trim() ?? '';
+    const text = typed.trim();
     void navigate({ search: text === '' ? {} : { search: text } });
   };
   return (
     <Section id="others" title={said.others} asked={{ data: others, error: found.error, refetch: found.refetch }} empty={() => undefined}>
       {(list) => (
         <>
-          <form role="search" aria-label={said.others} className="inline" onSubmit={submit} key={search}>
+          <form role="search" aria-label={said.others} className="inline" onSubmit={submit}>
             <div className="field">
               <label htmlFor="organization-search">{said.search}</label>
-              <input id="organization-search" className="input" type="search" name="search" maxLength={200} defaultValue={search} />
+              <input
+                id="organization-search"
+                className="input"
+                type="search"
+                maxLength={200}
+                value={typed}
+                onChange={({ target }) => type(target.value)}
+              />
             </div>
             <button type="submit" className="button">
               {said.find}

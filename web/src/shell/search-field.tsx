@@ -1,5 +1,6 @@
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
+import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 
 /** Looks for experiments from everywhere. */
@@ -9,20 +10,20 @@ export function SearchField() {
   const asked = useSearch({ strict: false });
   // other pages search for something else
   const search = isHome ? (asked.search ?? '') : '';
+  const [typed, type] = useTyped(search);
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const asked = new FormData(event.currentTarget).get('search');
-    const text = typeof asked === 'string' ? asked.trim() : '';
+    const text = typed.trim();
     void navigate({ to: '/', search: text === '' ? {} : { search: text, scope: 'all' } });
   };
   return (
     <form role="search" className="top-search" onSubmit={submit}>
       <input
-        key={search}
         className="input"
         type="search"
         name="search"
-        defaultValue={search}
+        value={typed}
+        onChange={({ target }) => type(target.value)}
         maxLength={200}
         aria-label={words.search.label}
         placeholder={words.search.placeholder}
