@@ -51,7 +51,8 @@ export function DashboardPage() {
       resetScroll: false,
     });
   const board = { id, tables, typed, type };
-  const show = (isEdited: boolean) => void navigate({ search: (before) => ({ ...before, edit: isEdited ? true : undefined }) });
+  const show = (isEdited: boolean) =>
+    void navigate({ search: (before) => ({ ...before, edit: isEdited ? true : undefined }), ignoreBlocker: true });
   const copy = async () => {
     const address = new URL(location.href);
     address.searchParams.delete('edit');

@@ -87,7 +87,7 @@ export function MetadataPage() {
   const { metadata } = read.record;
   const name = metadata.name === '' ? said.nameless : metadata.name;
   const sound = isSound(metadata);
-  const show = (isEdited: boolean) => void navigate({ search: isEdited ? { edit: true } : {} });
+  const show = (isEdited: boolean) => void navigate({ search: isEdited ? { edit: true } : {}, ignoreBlocker: true });
   return (
     <div className="stack">
       <title>{`${name} · ${words.name}`}</title>

@@ -4,10 +4,13 @@ import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { words } from '../words.ts';
 
-/** Asks before a page is left on which something is not saved. */
+/** Whether an address shows the form of its page. */
+const isEdited = ({ search }: { search: object }) => 'edit' in search && search.edit === true;
+
+/** Asks before a page, or the form on it, is left while something is not saved. */
 export function LeaveQuestion({ isDirty, question }: { isDirty: boolean; question: string }) {
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
+    shouldBlockFn: ({ current, next }) => isDirty && (current.pathname !== next.pathname || (isEdited(current) && !isEdited(next))),
     enableBeforeUnload: isDirty,
     withResolver: true,
   });

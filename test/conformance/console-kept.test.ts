@@ -1,0 +1,53 @@
+/** What was written or made stays until it is saved, taken or given up. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeOver, type Visitor } from '../support/chromium.ts';
+import { startConsole, type Console } from '../support/console.ts';
+
+let site: Console;
+let owner: Visitor;
+beforeAll(async () => {
+  site = await startConsole();
+  owner = await site.visitAs('owner');
+});
+afterAll(() => site.stop());
+
+async function make(path: string, body: object) {
+  const made = await site.owner('POST', path, { body });
+  expect(made.status, made.text).toBeLessThan(300);
+  return made.body as Record<string, string>;
+}
+
+test('the way back out of a form asks before what was written is lost', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const { id = '' } = await make('/api/v1/experiments', { name: 'Written' });
+  const dashboard = await make(`/api/v1/experiments/${id}/dashboards`, { name: 'Season' });
+  const metadata = await make(`/api/v1/experiments/${id}/metadata`, {
+    metadata: {
+      name: 'Season',
+      columns: [{ id: 'c1', name: 'plot', type: 'string' }],
+      rows: [{ _id: '1', c1: 'A' }],
+      identifierColumnId: 'c1',
+      experimentQuestionId: 'plot',
+    },
+  });
+  for (const at of [`dashboards/${dashboard['id']}`, `metadata/${metadata['metadataId']}`]) {
+    await page.goto(`${site.baseUrl}/experiments/${id}/${at}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Not saved yet');
+    await page.goBack();
+    const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await name.inputValue()).toBe('Not saved yet');
+    await page.goBack();
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Season' }).waitFor();
+    // nothing is asked where nothing was written
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop editing' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+  }
+  expect(complaints).toEqual([]);
+});
