@@ -51,3 +51,22 @@ test('the way back out of a form asks before what was written is lost', { timeou
   }
   expect(complaints).toEqual([]);
 });
+
+test('a cell that is written as JSON stays a cell, and goes back to what is stored', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const paths = [{ id: 'p', label: 'Otherwise', color: '#1d6a45', conditions: [] }];
+  const cell = { id: 'branch-1', type: 'branch', isCollapsed: false, paths };
+  const { id } = await make('/api/v1/workbooks', { name: 'Ways', cells: [cell] });
+  await page.goto(`${site.baseUrl}/library/workbooks/${id}`);
+  const editor = page.getByRole('textbox', { name: 'The cell, as JSON, 1' });
+  await editor.waitFor();
+  const before = await editor.textContent();
+  await writeOver(editor, '{"id":"branch-1","type":"branc"}');
+  await page.getByText(/leave its id and type as they are/).waitFor();
+  await writeOver(editor, JSON.stringify({ ...cell, paths: [{ ...paths[0], label: 'Else' }] }));
+  await page.getByText('Not saved yet.').waitFor();
+  expect(await editor.textContent()).toContain('Else');
+  await page.getByRole('button', { name: 'Undo my changes' }).click();
+  await expect.poll(() => editor.textContent()).toBe(before);
+  expect(complaints).toEqual([]);
+});

@@ -105,11 +105,21 @@ function NamedForm({ kind, position, chosen, name, isDisabled, choose, rename }:
   );
 }
 
-/** A cell as the JSON that the API takes. A text that is not JSON yet is kept until it is. */
-function JsonForm({ cell, position, change }: CellProps<CellType>) {
-  const [typed, setTyped] = useState<string>();
-  const text = typed ?? JSON.stringify(cell, null, 2);
+/** Why a text is not the cell that it began as; null when it is. */
+function findProblem(text: string, { id, type }: Cell): string | null {
   const problem = findJsonProblem(text);
+  if (problem !== null) return `${said.notJson} ${words.library.code.at(problem.line, problem.message)}`;
+  const read = readExactly(text);
+  const isSame = typeof read === 'object' && read !== null && 'id' in read && read.id === id && 'type' in read && read.type === type;
+  return isSame ? null : said.otherCell;
+}
+
+/** A cell as the JSON that the API takes. A text that is not the cell yet is kept until it is, or until the cell is another. */
+function JsonForm({ cell, position, change }: CellProps<CellType>) {
+  const [typed, setTyped] = useState<{ text: string; of: string }>();
+  const printed = JSON.stringify(cell, null, 2);
+  const text = typed?.of === printed ? typed.text : printed;
+  const problem = findProblem(text, cell);
   return (
     <>
       <CodeEditor
@@ -118,13 +128,14 @@ function JsonForm({ cell, position, change }: CellProps<CellType>) {
         language="json"
         isReadOnly={change === undefined}
         onChange={(next) => {
-          setTyped(next);
-          if (findJsonProblem(next) === null) change?.(readExactly(next) as Cell);
+          const written = findProblem(next, cell) === null ? (readExactly(next) as Cell) : cell;
+          setTyped({ text: next, of: JSON.stringify(written, null, 2) });
+          if (written !== cell) change?.(written);
         }}
       />
       {problem === null ? null : (
         <p className="field-error" role="status">
-          {said.notJson} {words.library.code.at(problem.line, problem.message)}
+          {problem}
         </p>
       )}
     </>

@@ -34,6 +34,7 @@ export const workbooks = {
   content: 'What the instrument is sent',
   json: 'The cell, as JSON',
   notJson: 'This is not JSON yet.',
+  otherCell: 'This is another cell: leave its id and type as they are. Take the cell away and add one to change them.',
   problems: 'What would stop it in the field',
   noProblems: 'Nothing would stop it in the field.',
   severities: { error: 'error', warning: 'warning' },
