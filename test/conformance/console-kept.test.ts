@@ -70,3 +70,28 @@ test('a cell that is written as JSON stays a cell, and goes back to what is stor
   await expect.poll(() => editor.textContent()).toBe(before);
   expect(complaints).toEqual([]);
 });
+
+test('certificates that are not downloaded yet outlast another request for them', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const deviceIds: string[] = [];
+  for (const serialNumber of ['kept-1', 'kept-2'])
+    deviceIds.push((await make('/api/v1/devices', { serialNumber, deviceType: 'generic' }))['id'] ?? '');
+  const { id } = await make('/api/v1/device-groups', { name: 'Kept' });
+  await make(`/api/v1/device-groups/${id}/devices`, { deviceIds });
+  await page.goto(`${site.baseUrl}/devices/groups/${id}`);
+  const together = page.getByRole('region', { name: 'All of them at once' });
+  const download = together.getByRole('button', { name: 'Download the bundle' });
+  const issue = async () => {
+    await together.getByRole('button', { name: 'Get certificates' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Get certificates' }).click();
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+  };
+  await issue();
+  await download.waitFor();
+  await issue();
+  const [file] = await Promise.all([page.waitForEvent('download', { timeout: 5_000 }), download.click({ timeout: 5_000 })]);
+  const bundles = JSON.parse(readFileSync(await file.path(), 'utf8')) as { privateKey: string }[];
+  expect(bundles).toHaveLength(2);
+  expect(bundles[0]!.privateKey).toMatch(/PRIVATE KEY/);
+  expect(complaints).toEqual([]);
+});

@@ -33,6 +33,12 @@ function Outcomes({ rows, members }: { rows: readonly Outcome[]; members: readon
   );
 }
 
+/** The newest bundle of each device: those that were not made anew are still shown nowhere else. */
+const withBundles = (before: GroupBundles, made: GroupBundles): GroupBundles => {
+  const isNew = new Set(made.filter(({ credentials }) => credentials !== null).map(({ deviceId }) => deviceId));
+  return [...before.filter(({ deviceId }) => !isNew.has(deviceId)), ...made.filter(({ deviceId }) => isNew.has(deviceId))];
+};
+
 function BundlesNotice({ bundles, name }: { bundles: GroupBundles; name: string }) {
   const [isKept, setKept] = useState(false);
   const made = bundles.flatMap(({ thingName, credentials }) => (credentials === null ? [] : [{ thingName, ...credentials }]));
@@ -63,7 +69,7 @@ export function GroupActionsPanel({ group: { id, name }, members }: { group: Gro
   const [bundles, setBundles] = useState<GroupBundles>();
   const take = (made: GroupBundles) => {
     setRows(made);
-    setBundles(made);
+    setBundles((before = []) => withBundles(before, made));
   };
   const bind = useMutation({ mutationFn: (experimentId: string) => bindGroup(id, [experimentId]), onSuccess: setRows });
   return (
