@@ -95,3 +95,24 @@ test('certificates that are not downloaded yet outlast another request for them'
   expect(bundles[0]!.privateKey).toMatch(/PRIVATE KEY/);
   expect(complaints).toEqual([]);
 });
+
+test('a decision between two versions of a dashboard says when it fails', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const { id = '' } = await make('/api/v1/experiments', { name: 'Two versions' });
+  const dashboard = await make(`/api/v1/experiments/${id}/dashboards`, { name: 'Season' });
+  await page.goto(`${site.baseUrl}/experiments/${id}/dashboards/${dashboard['id']}?edit=true`);
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('Mine');
+  await site.owner('PATCH', `/api/v1/experiments/${id}/dashboards/${dashboard['id']}`, { body: { name: 'Theirs' } });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const conflict = page.getByRole('alert').filter({ hasText: 'Somebody changed this dashboard while you edited it' });
+  await conflict.waitFor();
+  await page.route('**/dashboards/*', (route) => route.abort('internetdisconnected'));
+  await conflict.getByRole('button', { name: 'Drop mine and show theirs' }).click();
+  await conflict.getByText(/cannot be reached/).waitFor({ timeout: 15_000 });
+  expect(await name.inputValue()).toBe('Mine');
+  await page.unrouteAll();
+  await conflict.getByRole('button', { name: 'Drop mine and show theirs' }).click();
+  await expect.poll(() => name.inputValue()).toBe('Theirs');
+  expect(complaints).toEqual([]);
+});

@@ -19,6 +19,7 @@ export const words = {
   close: 'Close',
   cancel: 'Cancel',
   retry: 'Try again',
+  conflict: { mine: 'Save mine over it', theirs: 'Drop mine and show theirs' },
   leave: { title: 'Leave without saving?', action: 'Leave' },
   nav: {
     label: 'Main',

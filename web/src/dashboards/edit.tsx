@@ -5,6 +5,7 @@ import { queryClient } from '../api.ts';
 import { chartsQuery } from '../charts/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Conflict } from '../ui/conflict.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -45,14 +46,16 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
     },
   });
   const isConflict = error instanceof ProblemError && error.status === 412;
-  const readAgain = () => queryClient.query({ ...dashboardQuery(id, dashboardId), staleTime: 0 });
-  const saveOver = async () => mutate({ tag: (await readAgain()).tag, sent: draft });
-  const takeTheirs = async () => {
-    const read = await readAgain();
-    reset();
-    setBase(read);
-    setDraft(read.dashboard);
-  };
+  const decide = useMutation({
+    mutationFn: async (isMine: boolean) => {
+      const read = await queryClient.query({ ...dashboardQuery(id, dashboardId), staleTime: 0 });
+      if (isMine) return mutate({ tag: read.tag, sent: draft });
+      reset();
+      setBase(read);
+      setDraft(read.dashboard);
+    },
+  });
+  const isBusy = isPending || decide.isPending;
   const change = (next: Partial<typeof draft>) => setDraft((before) => ({ ...before, ...next }));
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -104,22 +107,12 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
           </div>
         )}
         {isConflict ? (
-          <div className="notice problem" role="alert">
-            <p>{said.conflict}</p>
-            <div className="inline">
-              <SendButton isSending={isPending} onClick={() => void saveOver()}>
-                {said.mine}
-              </SendButton>
-              <SendButton isSending={isPending} onClick={() => void takeTheirs()}>
-                {said.theirs}
-              </SendButton>
-            </div>
-          </div>
+          <Conflict sentence={said.conflict} isSending={isBusy} decide={decide.mutate} error={decide.error} />
         ) : (
           <Problem error={error} />
         )}
         <div className="inline">
-          <SendButton type="submit" className="button primary" isSending={isPending} isIdle={!isDirty}>
+          <SendButton type="submit" className="button primary" isSending={isBusy} isIdle={!isDirty}>
             {said.save}
           </SendButton>
           {isDirty ? null : (

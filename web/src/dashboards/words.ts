@@ -58,8 +58,6 @@ export const dashboards = {
     stop: 'Stop editing',
     leaveAsk: 'What you changed on this dashboard is not saved yet.',
     conflict: 'Somebody changed this dashboard while you edited it. What you did is still here.',
-    mine: 'Save mine over it',
-    theirs: 'Drop mine and show theirs',
   },
   kinds: { visualization: 'Chart', richText: 'Text', table: 'Rows', filter: 'Filter' },
   text: {

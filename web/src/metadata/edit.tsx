@@ -2,10 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { queryClient } from '../api.ts';
-import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Conflict } from '../ui/conflict.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
-import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { isSound } from './draft.ts';
 import { FormProblem, MetadataForm } from './form.tsx';
@@ -59,18 +58,7 @@ export function EditMetadata({ id, begun, stop }: EditProps) {
         isChanged={isDirty}
         problem={
           isConflict ? (
-            <div className="notice problem" role="alert">
-              <p>{said.conflict}</p>
-              <div className="inline">
-                <SendButton isSending={isBusy} onClick={() => decide.mutate(true)}>
-                  {said.mine}
-                </SendButton>
-                <SendButton isSending={isBusy} onClick={() => decide.mutate(false)}>
-                  {said.theirs}
-                </SendButton>
-              </div>
-              <Problem error={decide.error} />
-            </div>
+            <Conflict sentence={said.conflict} isSending={isBusy} decide={decide.mutate} error={decide.error} />
           ) : (
             <FormProblem error={error} columns={draft.columns} />
           )

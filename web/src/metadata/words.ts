@@ -75,8 +75,6 @@ export const metadata = {
     refusedName: (name: string, why: string) => `The name “${name}” ${why}.`,
     refusedAdvice: 'Call the column something else, then save again.',
     conflict: 'Somebody changed this metadata table while you edited it. What you did is still here.',
-    mine: 'Save mine over it',
-    theirs: 'Drop mine and show theirs',
     leaveAsk: 'What you changed in this metadata table is not saved yet.',
   },
 } as const;

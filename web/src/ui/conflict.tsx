@@ -1,0 +1,32 @@
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+import { SendButton } from './send-button.tsx';
+
+const said = words.conflict;
+
+interface ConflictProps {
+  /** What somebody else changed meanwhile. */
+  sentence: string;
+  isSending: boolean;
+  decide: (isMine: boolean) => void;
+  /** Why the decision failed. */
+  error: unknown;
+}
+
+/** Lets a person decide between what they wrote and what somebody else saved meanwhile. */
+export function Conflict({ sentence, isSending, decide, error }: ConflictProps) {
+  return (
+    <div className="notice problem" role="alert">
+      <p>{sentence}</p>
+      <div className="inline">
+        <SendButton isSending={isSending} onClick={() => decide(true)}>
+          {said.mine}
+        </SendButton>
+        <SendButton isSending={isSending} onClick={() => decide(false)}>
+          {said.theirs}
+        </SendButton>
+      </div>
+      <Problem error={error} />
+    </div>
+  );
+}
