@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { factsOf } from '../table/operators.ts';
+import { factsOf, TRUTHS } from '../table/operators.ts';
 import { valuesQuery } from '../table/queries.ts';
 import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
@@ -27,6 +27,7 @@ export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
         <p className="quiet">{said.noTable}</p>
       </Framed>
     );
+  const choices = found.type === 'BOOLEAN' ? TRUTHS : values.data?.truncated === false ? values.data.values : undefined;
   const label = said.only(`${found.name} ${says}`);
   const field = (at: 0 | 1, name: string) => (
     <TextInput
@@ -47,13 +48,22 @@ export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
     <Framed config={widget.config} fallback={said.filterOf(found.name)}>
       {takes === 'none' ? (
         <label className="check">
-          <input type="checkbox" checked={held[0] === 'on'} onChange={({ target }) => change(widget.id, () => [target.checked ? 'on' : ''])} />
+          <input
+            type="checkbox"
+            checked={held[0] === 'on'}
+            onChange={({ target }) => change(widget.id, () => [target.checked ? 'on' : ''])}
+          />
           {label}
         </label>
-      ) : takes === 'one' && values.data !== undefined && !values.data.truncated ? (
-        <select className="input" aria-label={label} value={held[0] ?? ''} onChange={({ target }) => change(widget.id, () => [target.value])}>
+      ) : takes === 'one' && choices !== undefined ? (
+        <select
+          className="input"
+          aria-label={label}
+          value={held[0] ?? ''}
+          onChange={({ target }) => change(widget.id, () => [target.value])}
+        >
           <option value="">{said.any}</option>
-          {values.data.values.map((value) => (
+          {choices.map((value) => (
             <option key={value}>{value}</option>
           ))}
         </select>

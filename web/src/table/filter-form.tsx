@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
-import { factsOf, operandOf, operatorsOf, type Operator } from './operators.ts';
+import { factsOf, operandOf, operatorsOf, TRUTHS, type Operator } from './operators.ts';
 import { valuesQuery } from './queries.ts';
 import type { Filter } from './search.ts';
 import type { ToolProps } from './tool.ts';
@@ -55,7 +55,15 @@ export function FilterForm({ experimentId, table, search, columns, change, close
       {takes === 'none' ? null : (
         <div className="field">
           <label htmlFor="filter-value">{takes === 'two' ? said.from : takes === 'many' ? said.values : said.value}</label>
-          <input id="filter-value" className="input" name="value" required list="filter-values" autoComplete="off" />
+          {type === 'BOOLEAN' ? (
+            <select id="filter-value" className="input" name="value">
+              {TRUTHS.map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+          ) : (
+            <input id="filter-value" className="input" name="value" required list="filter-values" autoComplete="off" />
+          )}
           <datalist id="filter-values">
             {values.data?.values.map((each) => (
               <option key={each} value={each} />

@@ -57,9 +57,12 @@ export function sentenceOf({ column, operator, value }: Said): string {
   return `${column} ${says}${tail === '' ? '' : ` ${tail}`}`;
 }
 
-/** What was typed, as a value of the column's type. Text that is no number stays text, and the service says what is wrong. */
+/** The values of a column that is true or false, as they are chosen. */
+export const TRUTHS: readonly string[] = ['true', 'false'];
+
+/** What was typed, as a value of the column's type. Text that is none stays text, and the service says what is wrong. */
 export function operandOf(text: string, type: string): string | number | boolean {
-  if (type === 'BOOLEAN') return text === 'true';
+  if (type === 'BOOLEAN') return TRUTHS.includes(text) ? text === 'true' : text;
   const number = Number(text);
   return /^(DOUBLE|FLOAT|INT|BIGINT|DECIMAL)/.test(type) && text.trim() !== '' && Number.isSafeInteger(Math.trunc(number)) ? number : text;
 }

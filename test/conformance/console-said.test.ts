@@ -1,0 +1,59 @@
+/** What the console says is so. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Visitor } from '../support/chromium.ts';
+import { startConsole, type Console } from '../support/console.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: Console;
+let owner: Visitor;
+beforeAll(async () => {
+  site = await startConsole();
+  owner = await site.visitAs('owner');
+});
+afterAll(() => site.stop());
+
+const makeExperiment = async (name: string): Promise<string> =>
+  String((await site.owner('POST', '/api/v1/experiments', { body: { name } })).body.id);
+const rowsOf = async (page: Page) => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1;
+
+test('what is true or false is chosen, on a table and on a dashboard', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Truths');
+  const table = await uploadTable(site.owner, id, 'leaves', 'n,alive\n1,true\n2,true\n3,false\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.getByLabel('Column', { exact: true }).selectOption('alive');
+  await page.getByLabel('Value').selectOption('true', { timeout: 5_000 });
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('alive is true').waitFor();
+  await expect.poll(() => rowsOf(page)).toBe(2);
+
+  const config = { tableName: table, column: 'alive', operator: 'equals' };
+  const layout = { col: 0, row: 0, colSpan: 12, rowSpan: 4 };
+  const made = await site.owner('POST', `/api/v1/experiments/${id}/dashboards`, {
+    body: {
+      name: 'Truths',
+      widgets: [
+        { id: crypto.randomUUID(), type: 'filter', layout, config },
+        { id: crypto.randomUUID(), type: 'table', layout, config: { tableName: table } },
+      ],
+    },
+  });
+  await page.goto(`${site.baseUrl}/experiments/${id}/dashboards/${made.body.id}`);
+  await page.getByText('3 of 3 rows').waitFor();
+  await page.getByLabel('Only where alive is').selectOption('false', { timeout: 5_000 });
+  await page.getByText('1 of 1 rows').waitFor();
+  expect(complaints).toEqual([]);
+  // what somebody wrote into an address is asked as it stands there
+  const [widget] = (await site.owner('GET', `/api/v1/experiments/${id}/dashboards/${made.body.id}`)).body.widgets as { id: string }[];
+  const filters = encodeURIComponent(JSON.stringify({ [widget!.id]: ['True'] }));
+  await page.goto(`${site.baseUrl}/experiments/${id}/dashboards/${made.body.id}?filters=${filters}`);
+  await page
+    .getByRole('alert')
+    .getByText(/'alive': the value must be true or false/)
+    .first()
+    .waitFor();
+  // the browser tells of the refusal too
+  complaints.splice(0);
+});
