@@ -57,3 +57,35 @@ test('what is true or false is chosen, on a table and on a dashboard', { timeout
   // the browser tells of the refusal too
   complaints.splice(0);
 });
+
+test('a row says nothing of what is said of it before it is there', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('One row');
+  const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
+  const { page, complaints } = owner;
+  const none = page.getByText('Nobody has said anything about this row.');
+  let isFailing = true;
+  await page.route('**/data?*limit=1*', (route) => (isFailing ? route.abort('internetdisconnected') : route.continue()));
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('gridcell', { name: '1', exact: true }).dblclick();
+  const row = page.getByRole('dialog', { name: 'Row' });
+  await row.getByText('One moment…').first().waitFor();
+  expect(await none.count()).toBe(0);
+  await row
+    .getByRole('alert')
+    .getByText(/cannot be reached/)
+    .first()
+    .waitFor({ timeout: 15_000 });
+  expect(await none.count()).toBe(0);
+  isFailing = false;
+  await row.getByRole('button', { name: 'Try again' }).click({ timeout: 5_000 });
+  await none.waitFor();
+  await page.unrouteAll();
+  // and of one that is not there, nothing else
+  const gone = new URL(page.url());
+  gone.searchParams.set('row', JSON.stringify('00000000-0000-7000-8000-000000000000'));
+  await page.goto(gone.href);
+  await row.getByText('This row is not in the table any more, or never was.').waitFor();
+  expect(await none.count()).toBe(0);
+  expect(await row.getByRole('alert').count()).toBe(0);
+  expect(complaints).toEqual([]);
+});

@@ -9,7 +9,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
 import { Cell, textOf } from './cell.tsx';
-import { lineageQuery, rowQuery } from './queries.ts';
+import { lineageQuery, rowQuery, type DataColumn, type Row } from './queries.ts';
 
 const said = words.table.detail;
 
@@ -50,9 +50,47 @@ function Lineage({ experimentId, table, row }: RowShown) {
   );
 }
 
+interface PartsProps extends RowShown {
+  may: MayAnnotate;
+  columns: readonly DataColumn[];
+  values: Row;
+}
+
+/** The values of a row, where it came from, and what people said of it. */
+function Parts({ experimentId, table, row, may, columns, values }: PartsProps) {
+  return (
+    <>
+      <section className="stack" aria-labelledby="values">
+        <h3 id="values">{said.values}</h3>
+        <dl className="values">
+          {columns
+            .filter(({ name }) => name !== 'annotations')
+            .map(({ name, type_name: type }) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd title={textOf(values[name]) ?? ''}>
+                  <Cell value={values[name]} type={type} />
+                </dd>
+              </div>
+            ))}
+        </dl>
+      </section>
+      <section className="stack" aria-labelledby="lineage">
+        <h3 id="lineage">{said.lineage}</h3>
+        <Lineage experimentId={experimentId} table={table} row={row} />
+      </section>
+      <section className="stack" aria-labelledby="annotations">
+        <h3 id="annotations">{said.annotations}</h3>
+        <Annotations experimentId={experimentId} value={values['annotations']} may={may} />
+        {may.own ? <AnnotateForm rows={{ experimentId, table, rowIds: [row] }} /> : null}
+      </section>
+    </>
+  );
+}
+
 /** Everything that is known of a row. */
-export function RowDetail({ experimentId, table, row, may, close }: RowShown & { may: MayAnnotate; close: () => void }) {
-  const { data, error } = useQuery(rowQuery(experimentId, table, row));
+export function RowDetail({ may, close, ...shown }: RowShown & { may: MayAnnotate; close: () => void }) {
+  const { data, error, refetch } = useQuery(rowQuery(shown.experimentId, shown.table, shown.row));
   return (
     <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(isOpen) => (isOpen ? undefined : close())}>
       <Modal className="drawer">
@@ -63,32 +101,18 @@ export function RowDetail({ experimentId, table, row, may, close }: RowShown & {
               ×
             </button>
           </div>
-          <Problem error={error} />
-          {data?.values === null ? <p>{said.gone}</p> : null}
-          <section className="stack" aria-labelledby="values">
-            <h3 id="values">{said.values}</h3>
-            <dl className="values">
-              {data?.columns
-                .filter(({ name }) => name !== 'annotations')
-                .map(({ name, type_name: type }) => (
-                  <div key={name}>
-                    <dt>{name}</dt>
-                    <dd title={textOf(data.values?.[name]) ?? ''}>
-                      <Cell value={data.values?.[name]} type={type} />
-                    </dd>
-                  </div>
-                ))}
-            </dl>
-          </section>
-          <section className="stack" aria-labelledby="lineage">
-            <h3 id="lineage">{said.lineage}</h3>
-            <Lineage experimentId={experimentId} table={table} row={row} />
-          </section>
-          <section className="stack" aria-labelledby="annotations">
-            <h3 id="annotations">{said.annotations}</h3>
-            <Annotations experimentId={experimentId} value={data?.values?.['annotations']} may={may} />
-            {may.own && data?.values ? <AnnotateForm rows={{ experimentId, table, rowIds: [row] }} /> : null}
-          </section>
+          <Problem error={error} retry={() => void refetch()} />
+          {data === undefined ? (
+            error === null ? (
+              <p className="quiet" role="status">
+                {words.waiting}
+              </p>
+            ) : null
+          ) : data.values === null ? (
+            <p>{said.gone}</p>
+          ) : (
+            <Parts {...shown} may={may} columns={data.columns} values={data.values} />
+          )}
         </Dialog>
       </Modal>
     </ModalOverlay>
