@@ -89,3 +89,31 @@ test('a row says nothing of what is said of it before it is there', { timeout: 1
   expect(await row.getByRole('alert').count()).toBe(0);
   expect(complaints).toEqual([]);
 });
+
+test('the ends of a region are moments of the axis, wherever the browser is', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Moments');
+  const lines = Array.from({ length: 9 }, (_, at) => `${at + 1},2026-05-01T0${at + 1}:00:00Z`);
+  const table = await uploadTable(site.owner, id, 'leaves', `n,taken\n${lines.join('\n')}\n`);
+  const { page, context, complaints } = owner;
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'America/New_York' });
+  const search = new URLSearchParams({
+    type: 'line',
+    sources: JSON.stringify([
+      { role: 'x', columnName: 'taken' },
+      { role: 'y', columnName: 'n' },
+    ]),
+    region: JSON.stringify({ x: [Date.UTC(2026, 4, 1, 3), Date.UTC(2026, 4, 1, 5)], y: [0, 100] }),
+  });
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart?${search.toString()}`);
+  await page.getByText('3 rows are in it.').waitFor();
+  const from = page.getByLabel('taken (UTC) from');
+  const to = page.getByLabel('taken (UTC) to');
+  await from.waitFor({ timeout: 5_000 });
+  expect(await from.inputValue()).toMatch(/^2026-05-01T03:00/);
+  await to.fill('2026-05-01T06:00');
+  await page.getByRole('button', { name: 'Choose the region' }).click();
+  await page.getByText('4 rows are in it.').waitFor();
+  await devtools.send('Emulation.setTimezoneOverride', { timezoneId: '' });
+  expect(complaints).toEqual([]);
+});

@@ -11,12 +11,10 @@ import { filtersOf, MOST_ROWS, regionQuery, type Axes, type Axis } from './regio
 import type { Region } from './search.ts';
 
 const said = words.charts.region;
-const MS_OF_MINUTE = 60_000;
 
-/** A moment as a field of date and time writes it, in the time of this machine. */
-const momentField = (moment: number) => new Date(moment - new Date(moment).getTimezoneOffset() * MS_OF_MINUTE).toISOString().slice(0, -1);
-const fieldOf = ({ isTime }: Axis, value: number) => (isTime ? momentField(value) : String(value));
-const valueOf = ({ isTime }: Axis, text: string) => (isTime ? Date.parse(text) : Number(text));
+// a field of date and time knows no zone: its text is read in that of the axis, which is UTC
+const fieldOf = ({ isTime }: Axis, value: number) => (isTime ? new Date(value).toISOString().slice(0, -1) : String(value));
+const valueOf = ({ isTime }: Axis, text: string) => (isTime ? Date.parse(`${text}Z`) : Number(text));
 
 const idOf = (name: 'x' | 'y', end: 'from' | 'to') => `region-${name}-${end}`;
 
@@ -87,7 +85,7 @@ export function RegionPanel({ experimentId, table, axes, filters, region, change
               <EndField
                 key={idOf(name, end)}
                 id={idOf(name, end)}
-                label={said[end](axes[name].column)}
+                label={said[end](axes[name].isTime ? said.inUtc(axes[name].column) : axes[name].column)}
                 axis={axes[name]}
                 value={region === undefined ? '' : fieldOf(axes[name], region[name][at] ?? 0)}
               />

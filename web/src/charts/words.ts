@@ -60,6 +60,7 @@ export const charts = {
     lead: 'Draw a rectangle over the chart with the mouse, or write its ends here. Both ends belong to it.',
     from: (column: string) => `${column} from`,
     to: (column: string) => `${column} to`,
+    inUtc: (column: string) => `${column} (UTC)`,
     choose: 'Choose the region',
     none: 'No region',
     holds: (count: number, text: string) =>
