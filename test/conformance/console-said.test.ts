@@ -117,3 +117,27 @@ test('the ends of a region are moments of the axis, wherever the browser is', { 
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId: '' });
   expect(complaints).toEqual([]);
 });
+
+test('a page behind the last leads back, and says of no list that it is empty', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const { experimentId, organizationId } = site.sample;
+  const lab = `/organizations/${organizationId}`;
+  const lists = ['/', '/library/macros', '/devices', '/devices/groups', `/experiments/${experimentId}/uploads`];
+  for (const at of [...lists, `/experiments/${experimentId}/metadata`, `${lab}/audit`]) {
+    await page.goto(`${site.baseUrl}${at}?page=900`);
+    await page.getByText('The list ends before this page.').waitFor({ timeout: 5_000 });
+    expect(await page.getByText(/(No .* yet$|^Nothing)/).allTextContents(), at).toEqual([]);
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Previous' }).click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('page')).toMatch(/^\d\d?$/);
+    await page.getByText('The list ends before this page.').waitFor({ state: 'detached' });
+  }
+  expect(complaints).toEqual([]);
+});
+
+test('where nothing is archived nothing else is said to be missing', { timeout: 60_000 }, async () => {
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/?archived=true&scope=mine`);
+  await page.getByRole('heading', { name: 'No experiment is archived' }).waitFor({ timeout: 5_000 });
+  expect(await page.getByText(/made no experiment/).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});

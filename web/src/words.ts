@@ -20,6 +20,7 @@ export const words = {
   cancel: 'Cancel',
   retry: 'Try again',
   conflict: { mine: 'Save mine over it', theirs: 'Drop mine and show theirs' },
+  pages: { label: 'Pages', previous: 'Previous', next: 'Next', beyond: 'The list ends before this page.' },
   leave: { title: 'Leave without saving?', action: 'Leave' },
   nav: {
     label: 'Main',
@@ -225,9 +226,8 @@ export const words = {
     people: (count: number) => (count === 1 ? '1 person' : `${count} people`),
     updated: (when: string) => `updated ${when}`,
     personal: 'Personal workspace',
-    previous: 'Previous',
-    next: 'Next',
-    pages: 'Pages',
+    noneArchived: 'No experiment is archived',
+    noneArchivedText: 'Whoever manages an experiment can archive it in its settings: it can be read then, but not changed.',
   },
   experiment: {
     status: { active: 'active', stale: 'stale', archived: 'archived', published: 'published' },

@@ -4,6 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Pages } from '../ui/pages.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { groupsQuery, organizationsQuery, PAGE_SIZE } from './queries.ts';
@@ -69,7 +70,6 @@ function NewGroupPanel() {
 export function GroupsPage() {
   const asked = route.useSearch();
   const { groups, total } = useSuspenseQuery(groupsQuery(asked)).data;
-  const page = asked.page ?? 1;
   return (
     <div className="page">
       <title>{`${said.title} · ${words.name}`}</title>
@@ -82,9 +82,9 @@ export function GroupsPage() {
       </header>
       <div className="device">
         <div className="stack">
-          {groups.length === 0 ? (
+          {total === 0 ? (
             <p className="panel quiet">{said.none}</p>
-          ) : (
+          ) : groups.length === 0 ? null : (
             <ul className="rows panel" aria-label={said.title}>
               {groups.map(({ id, name, description, memberCount }) => (
                 <li key={id}>
@@ -101,18 +101,16 @@ export function GroupsPage() {
               ))}
             </ul>
           )}
-          <nav className="inline" aria-label={words.home.pages}>
-            {page > 1 ? (
-              <Link className="button" to="/devices/groups" search={{ ...asked, page: page - 1 }}>
-                {words.home.previous}
+          <Pages
+            page={asked.page ?? 1}
+            pageSize={PAGE_SIZE}
+            total={total}
+            link={(page, text) => (
+              <Link className="button" to="/devices/groups" search={{ ...asked, page }}>
+                {text}
               </Link>
-            ) : null}
-            {page * PAGE_SIZE < total ? (
-              <Link className="button" to="/devices/groups" search={{ ...asked, page: page + 1 }}>
-                {words.home.next}
-              </Link>
-            ) : null}
-          </nav>
+            )}
+          />
         </div>
         <NewGroupPanel />
       </div>

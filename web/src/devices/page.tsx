@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Pages } from '../ui/pages.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 import { FleetMap } from './fleet-map.tsx';
@@ -136,27 +137,6 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-function Pages({ total }: { total: number }) {
-  const asked = route.useSearch();
-  const { page = 1 } = asked;
-  const last = Math.max(1, Math.ceil(total / PAGE_SIZE));
-  if (last === 1 && page === 1) return null;
-  return (
-    <nav className="inline" aria-label={words.home.pages}>
-      {page > 1 ? (
-        <Link className="button" to="/devices" search={{ ...asked, page: page - 1 }}>
-          {words.home.previous}
-        </Link>
-      ) : null}
-      {page < last ? (
-        <Link className="button" to="/devices" search={{ ...asked, page: page + 1 }}>
-          {words.home.next}
-        </Link>
-      ) : null}
-    </nav>
-  );
-}
-
 /** The devices that one may read: how they are, and what they measured lately. */
 export function DevicesPage() {
   const asked = route.useSearch();
@@ -184,9 +164,9 @@ export function DevicesPage() {
       </header>
       <div className="stack">
         <Problem error={monitoring.error} retry={() => void monitoring.refetch()} />
-        {data.devices.length === 0 ? (
-          <Nothing isFiltered={asked.search !== undefined || asked.type !== undefined || asked.page !== undefined} />
-        ) : asked.view === 'map' ? (
+        {data.total === 0 ? (
+          <Nothing isFiltered={asked.search !== undefined || asked.type !== undefined} />
+        ) : data.devices.length === 0 ? null : asked.view === 'map' ? (
           <FleetMap devices={data.devices} />
         ) : (
           <ul className="rows panel" aria-label={said.title}>
@@ -195,7 +175,16 @@ export function DevicesPage() {
             ))}
           </ul>
         )}
-        <Pages total={data.total} />
+        <Pages
+          page={asked.page ?? 1}
+          pageSize={PAGE_SIZE}
+          total={data.total}
+          link={(page, text) => (
+            <Link className="button" to="/devices" search={{ ...asked, page }}>
+              {text}
+            </Link>
+          )}
+        />
       </div>
     </div>
   );

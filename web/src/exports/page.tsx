@@ -2,6 +2,7 @@ import { useQueries, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Pages } from '../ui/pages.tsx';
 import { words } from '../words.ts';
 import { ExportItem } from './item.tsx';
 import { exportsQuery, PAGE_SIZE } from './queries.ts';
@@ -25,7 +26,7 @@ export function ExportsPage() {
     readable.find(({ identifier, displayName }) => identifier === asked || displayName === asked)?.displayName ?? asked;
   const all = found.flatMap(({ data }) => data?.exports ?? []).sort((a, b) => b.createdAt.localeCompare(a.createdAt));
   const failed = found.find(({ error }) => error !== null);
-  const pages = table === undefined ? 1 : Math.ceil((found[0]?.data?.total ?? 0) / PAGE_SIZE);
+  const total = found.reduce((sum, { data }) => sum + (data?.total ?? 0), 0);
   return (
     <section className="panel" aria-labelledby="exports">
       <title>{`${said.title} · ${words.name}`}</title>
@@ -55,7 +56,7 @@ export function ExportsPage() {
         <p className="quiet" role="status">
           {words.waiting}
         </p>
-      ) : all.length === 0 && failed === undefined ? (
+      ) : total === 0 && failed === undefined ? (
         <div className="empty">
           <h3>{said.none}</h3>
           <p>{said.noneText}</p>
@@ -73,20 +74,18 @@ export function ExportsPage() {
         </ul>
       )}
       {table === undefined && all.length > PAGE_SIZE ? <p className="hint">{said.newestOnly}</p> : null}
-      {pages > 1 ? (
-        <nav className="inline" aria-label={words.home.pages}>
-          {page > 1 ? (
-            <Link className="button" to="/experiments/$id/exports" params={{ id }} search={{ table, page: page - 1 }}>
-              {words.home.previous}
+      {table === undefined ? null : (
+        <Pages
+          page={page}
+          pageSize={PAGE_SIZE}
+          total={total}
+          link={(to, text) => (
+            <Link className="button" to="/experiments/$id/exports" params={{ id }} search={{ table, page: to }}>
+              {text}
             </Link>
-          ) : null}
-          {page < pages ? (
-            <Link className="button" to="/experiments/$id/exports" params={{ id }} search={{ table, page: page + 1 }}>
-              {words.home.next}
-            </Link>
-          ) : null}
-        </nav>
-      ) : null}
+          )}
+        />
+      )}
     </section>
   );
 }

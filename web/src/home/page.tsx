@@ -2,8 +2,9 @@ import { useQueries, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { uploadsQuery, type UploadListed } from '../experiments/queries.ts';
 import { agoText, countText } from '../shell/format.ts';
+import { Pages } from '../ui/pages.tsx';
 import { words } from '../words.ts';
-import { experimentsQuery, PAGE_SIZE, SLICE_NAMES, type ExperimentListed, type Slice } from './queries.ts';
+import { experimentsQuery, PAGE_SIZE, SLICE_NAMES, type ExperimentListed, type HomeSearch } from './queries.ts';
 import './home.css';
 
 const route = getRouteApi('/guarded/');
@@ -72,32 +73,19 @@ function Lately({ experiments }: { experiments: readonly ExperimentListed[] }) {
   );
 }
 
-function Pages({ total }: { total: number }) {
-  const { page = 1 } = route.useSearch();
-  const last = Math.max(1, Math.ceil(total / PAGE_SIZE));
-  if (last === 1) return null;
-  return (
-    <nav className="inline" aria-label={words.home.pages}>
-      {page > 1 ? (
-        <Link className="button" to="/" search={(before) => ({ ...before, page: page - 1 })}>
-          {words.home.previous}
-        </Link>
-      ) : null}
-      {page < last ? (
-        <Link className="button" to="/" search={(before) => ({ ...before, page: page + 1 })}>
-          {words.home.next}
-        </Link>
-      ) : null}
-    </nav>
-  );
-}
-
-function Nothing({ search, scope }: { search: string | undefined; scope: Slice }) {
+function Nothing({ asked: { search, scope = 'related', archived } }: { asked: HomeSearch }) {
+  const isFirst = search === undefined && archived !== true;
+  const [title, text] =
+    search !== undefined
+      ? [words.home.noneFound(search), words.home.noneFoundText]
+      : archived === true
+        ? [words.home.noneArchived, words.home.noneArchivedText]
+        : [words.home.none[scope], words.home.noneText];
   return (
     <div className="panel empty">
-      <h2>{search === undefined ? words.home.none[scope] : words.home.noneFound(search)}</h2>
-      <p>{search === undefined ? words.home.noneText : words.home.noneFoundText}</p>
-      {search === undefined ? (
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {isFirst ? (
         <Link className="button primary" to="/experiments/new">
           {words.sharing.experiment.new}
         </Link>
@@ -158,16 +146,27 @@ export function HomePage() {
       </header>
       {session.user.registered ? null : <NameAsked />}
       <div className="home">
-        {data.experiments.length === 0 ? (
-          <Nothing search={asked.search} scope={scope} />
+        {data.total === 0 ? (
+          <Nothing asked={asked} />
         ) : (
           <div className="stack">
-            <ul className="panel experiments">
-              {data.experiments.map((experiment) => (
-                <ExperimentRow key={experiment.id} experiment={experiment} />
-              ))}
-            </ul>
-            <Pages total={data.total} />
+            {data.experiments.length === 0 ? null : (
+              <ul className="panel experiments">
+                {data.experiments.map((experiment) => (
+                  <ExperimentRow key={experiment.id} experiment={experiment} />
+                ))}
+              </ul>
+            )}
+            <Pages
+              page={asked.page ?? 1}
+              pageSize={PAGE_SIZE}
+              total={data.total}
+              link={(page, text) => (
+                <Link className="button" to="/" search={{ ...asked, page }}>
+                  {text}
+                </Link>
+              )}
+            />
           </div>
         )}
         <Lately experiments={data.experiments} />

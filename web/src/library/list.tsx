@@ -3,6 +3,7 @@ import { getRouteApi, Link, notFound } from '@tanstack/react-router';
 import { type SubmitEvent } from 'react';
 import { agoText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Pages } from '../ui/pages.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 import { isKind, KINDS, MACRO_LANGUAGES, type Family, type Kind, type MacroLanguage } from './kinds.ts';
@@ -97,24 +98,6 @@ function FindForm({ kind }: { kind: Kind }) {
   );
 }
 
-function Pages({ kind, total }: { kind: Kind; total: number }) {
-  const search = route.useSearch();
-  const { page = 1 } = search;
-  const last = Math.max(1, Math.ceil(total / PAGE_SIZE));
-  if (last === 1) return null;
-  const link = (to: number, text: string) => (
-    <Link className="button" to="/library/$kind" params={{ kind }} search={{ ...search, page: to }}>
-      {text}
-    </Link>
-  );
-  return (
-    <nav className="inline" aria-label={words.home.pages}>
-      {page > 1 ? link(page - 1, words.home.previous) : null}
-      {page < last ? link(page + 1, words.home.next) : null}
-    </nav>
-  );
-}
-
 /** Macros, protocols or workbooks. */
 export function LibraryPage() {
   const { kind } = route.useParams();
@@ -182,19 +165,28 @@ function List({ kind }: { kind: Kind }) {
       <p className="small quiet" role="status">
         {said.found(data.total)}
       </p>
-      {data.items.length === 0 ? (
+      {data.total === 0 ? (
         <div className="panel empty">
           <h2>{search.find === undefined ? said.none[kind] : said.noneFound(search.find)}</h2>
           <p>{search.find === undefined ? said.noneText : said.noneFoundText}</p>
         </div>
-      ) : (
+      ) : data.items.length === 0 ? null : (
         <ul className="panel experiments">
           {data.items.map((item) => (
             <Row key={item.id} kind={kind} item={item} />
           ))}
         </ul>
       )}
-      <Pages kind={kind} total={data.total} />
+      <Pages
+        page={search.page ?? 1}
+        pageSize={PAGE_SIZE}
+        total={data.total}
+        link={(page, text) => (
+          <Link className="button" to="/library/$kind" params={{ kind }} search={{ ...search, page }}>
+            {text}
+          </Link>
+        )}
+      />
     </div>
   );
 }

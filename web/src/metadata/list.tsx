@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { experimentQuery } from '../experiments/queries.ts';
 import { agoText, countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Pages } from '../ui/pages.tsx';
 import { words } from '../words.ts';
 import { isSound } from './draft.ts';
 import { metadataListQuery, PAGE_SIZE, type MetadataRecord } from './queries.ts';
@@ -49,7 +50,7 @@ export function MetadataListPage() {
       </header>
       <p className="small quiet">{said.lead}</p>
       <Problem error={error} retry={() => void refetch()} />
-      {data?.records.length === 0 ? (
+      {data?.total === 0 ? (
         <div className="empty">
           <h3>{said.none}</h3>
           <p>{mayMake ? `${said.noneText} ${said.noneMay}` : said.noneText}</p>
@@ -60,19 +61,17 @@ export function MetadataListPage() {
           <TableRow key={record.metadataId} id={id} record={record} />
         ))}
       </ul>
-      {data === undefined || (page === 1 && data.total <= PAGE_SIZE) ? null : (
-        <nav className="inline" aria-label={words.home.pages}>
-          {page > 1 ? (
-            <Link className="button" to="/experiments/$id/metadata" params={{ id }} search={{ page: page - 1 }}>
-              {words.home.previous}
+      {data === undefined ? null : (
+        <Pages
+          page={page}
+          pageSize={PAGE_SIZE}
+          total={data.total}
+          link={(to, text) => (
+            <Link className="button" to="/experiments/$id/metadata" params={{ id }} search={{ page: to }}>
+              {text}
             </Link>
-          ) : null}
-          {page * PAGE_SIZE < data.total ? (
-            <Link className="button" to="/experiments/$id/metadata" params={{ id }} search={{ page: page + 1 }}>
-              {words.home.next}
-            </Link>
-          ) : null}
-        </nav>
+          )}
+        />
       )}
     </section>
   );

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Pages } from '../ui/pages.tsx';
 import { words } from '../words.ts';
 import { AuditForm, filtersOf } from './audit-filters.tsx';
 import { auditQuery, PAGE_SIZE, type AuditEvent } from './queries.ts';
@@ -109,7 +110,7 @@ export function AuditPage() {
         ) : null
       ) : (
         <>
-          {data.events.length === 0 ? (
+          {data.total === 0 ? (
             <p className="quiet" role="status">
               {Object.keys(filters).length === 0 ? said.none : said.noneFits}
             </p>
@@ -119,28 +120,21 @@ export function AuditPage() {
               <EventRow key={event.id} event={event} people={people} narrow={narrow} />
             ))}
           </ul>
-          <nav className="inline" aria-label={words.home.pages}>
-            {page > 1 ? (
+          <Pages
+            page={page}
+            pageSize={PAGE_SIZE}
+            total={data.total}
+            link={(to, text) => (
               <Link
                 className="button"
                 to="/organizations/$organization/audit"
                 params={{ organization: id }}
-                search={{ ...search, page: page - 1 }}
+                search={{ ...search, page: to }}
               >
-                {words.home.previous}
+                {text}
               </Link>
-            ) : null}
-            {page * PAGE_SIZE < data.total ? (
-              <Link
-                className="button"
-                to="/organizations/$organization/audit"
-                params={{ organization: id }}
-                search={{ ...search, page: page + 1 }}
-              >
-                {words.home.next}
-              </Link>
-            ) : null}
-          </nav>
+            )}
+          />
         </>
       )}
     </section>

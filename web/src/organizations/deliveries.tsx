@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { agoText, countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Pages } from '../ui/pages.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -95,12 +96,7 @@ export function DeliveriesPanel({ id, webhook, search }: { id: string; webhook: 
           </Link>
         ))}
       </nav>
-      <Section
-        id="deliveries"
-        title={said.deliveries}
-        asked={asked}
-        empty={({ deliveries }) => (deliveries.length === 0 ? said.deliveriesNone : undefined)}
-      >
+      <Section id="deliveries" title={said.deliveries} asked={asked} empty={({ total }) => (total === 0 ? said.deliveriesNone : undefined)}>
         {({ deliveries, total }) => (
           <>
             <ul className="rows tight">
@@ -108,18 +104,21 @@ export function DeliveriesPanel({ id, webhook, search }: { id: string; webhook: 
                 <DeliveryRow key={delivery.id} id={id} webhook={webhook} delivery={delivery} />
               ))}
             </ul>
-            {total > page * PAGE_SIZE ? (
-              <p>
+            <Pages
+              page={page}
+              pageSize={PAGE_SIZE}
+              total={total}
+              link={(to, text) => (
                 <Link
                   className="button"
                   to="/organizations/$organization/webhooks/$webhook"
                   params={params}
-                  search={{ ...search, page: page + 1 }}
+                  search={{ ...search, page: to }}
                 >
-                  {words.home.next}
+                  {text}
                 </Link>
-              </p>
-            ) : null}
+              )}
+            />
           </>
         )}
       </Section>

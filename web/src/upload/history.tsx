@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { agoText, countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Pages } from '../ui/pages.tsx';
 import { words } from '../words.ts';
 import { historyQuery, PAGE_SIZE } from './queries.ts';
 import { StatusTag } from './status-tag.tsx';
@@ -11,7 +12,6 @@ const said = words.upload.history;
 /** The experiment's uploads, newest first. */
 export function History({ id, page }: { id: string; page: number }) {
   const { data, error, refetch } = useQuery(historyQuery(id, page));
-  const pages = Math.ceil((data?.total ?? 0) / PAGE_SIZE);
   return (
     <section className="panel" aria-labelledby="history">
       <h2 id="history">{said.title}</h2>
@@ -20,7 +20,7 @@ export function History({ id, page }: { id: string; page: number }) {
         error === null ? (
           <p className="quiet">{words.waiting}</p>
         ) : null
-      ) : data.uploads.length === 0 ? (
+      ) : data.total === 0 ? (
         <p className="quiet">{said.none}</p>
       ) : (
         <ul className="rows">
@@ -41,20 +41,18 @@ export function History({ id, page }: { id: string; page: number }) {
           ))}
         </ul>
       )}
-      {pages > 1 ? (
-        <nav className="inline" aria-label={words.home.pages}>
-          {page > 1 ? (
-            <Link className="button" to="/experiments/$id/uploads" params={{ id }} search={{ page: page - 1 }}>
-              {words.home.previous}
+      {data === undefined ? null : (
+        <Pages
+          page={page}
+          pageSize={PAGE_SIZE}
+          total={data.total}
+          link={(to, text) => (
+            <Link className="button" to="/experiments/$id/uploads" params={{ id }} search={{ page: to }}>
+              {text}
             </Link>
-          ) : null}
-          {page < pages ? (
-            <Link className="button" to="/experiments/$id/uploads" params={{ id }} search={{ page: page + 1 }}>
-              {words.home.next}
-            </Link>
-          ) : null}
-        </nav>
-      ) : null}
+          )}
+        />
+      )}
     </section>
   );
 }
