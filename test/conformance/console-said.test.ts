@@ -141,3 +141,31 @@ test('where nothing is archived nothing else is said to be missing', { timeout: 
   expect(await page.getByText(/made no experiment/).count()).toBe(0);
   expect(complaints).toEqual([]);
 });
+
+test('what went wrong before is not said of what was saved after it', { timeout: 60_000 }, async () => {
+  const id = await makeExperiment('Saved after all');
+  const table = await uploadTable(site.owner, id, 'leaves', 'n,m\n1,2\n2,3\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart`);
+  await page.getByRole('button', { name: 'Save chart' }).click();
+  const another = page.getByRole('button', { name: 'Save as another chart' });
+  await another.waitFor();
+  await page.route('**/visualizations', (route) =>
+    route.fulfill({
+      status: 403,
+      headers: { 'content-type': 'application/problem+json' },
+      body: JSON.stringify({ title: 'Forbidden', status: 403, detail: 'You may not do this here.', code: 'FORBIDDEN' }),
+    }),
+  );
+  await another.click();
+  const refusal = page.getByRole('alert').getByText('You may not do this here.');
+  await refusal.waitFor();
+  await page.unrouteAll();
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.request().method() === 'PATCH'),
+    page.getByRole('button', { name: 'Save changes' }).click(),
+  ]);
+  expect(answer.status()).toBe(200);
+  await refusal.waitFor({ state: 'detached', timeout: 5_000 });
+  expect(complaints).toEqual([]);
+});

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { changeChart, makeChart, removeChart, type NewChart } from './queries.ts';
@@ -81,7 +82,7 @@ export function SavePanel({ id, chart, usual, saved, stored, error, change }: Sa
           </>
         )}
       </form>
-      <Problem error={make.error ?? update.error ?? remove.error ?? error} />
+      <Problem error={findLastError(make, update, remove) ?? error} />
     </section>
   );
 }

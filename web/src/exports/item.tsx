@@ -4,6 +4,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sessionQuery } from '../shell/session.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { downloadExport, exportQuery, isRunning, removeExport, type ExportListed } from './queries.ts';
@@ -74,7 +75,7 @@ export function ExportItem({ listed, table, canManage }: ExportItemProps) {
             {followed.errorMessage}
           </p>
         )}
-        <Problem error={download.error ?? cancel.error} adviceHere={said.advice} />
+        <Problem error={findLastError(download, cancel)} adviceHere={said.advice} />
       </div>
       <div className="inline">
         {filePath === null ? null : (

@@ -5,6 +5,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { ConfirmButton } from '../ui/confirm.tsx';
 import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
+import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import type { Kind } from './kinds.ts';
@@ -94,7 +95,7 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
           />
         </div>
       ) : null}
-      <Problem error={save.error ?? open.error ?? remove.error} />
+      <Problem error={findLastError(save, open, remove)} />
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { organizationsQuery } from '../devices/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { findLastError } from '../ui/last-error.ts';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { useTyped } from '../ui/typed.ts';
@@ -100,7 +101,7 @@ function OthersPanel() {
               {said.find}
             </button>
           </form>
-          <Problem error={ask.error ?? withdraw.error} />
+          <Problem error={findLastError(ask, withdraw)} />
           {list.length === 0 ? <p className="quiet">{said.othersNone}</p> : null}
           <ul className="rows">
             {list.map(({ id, name, description, membershipStatus }) => (

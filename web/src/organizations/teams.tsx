@@ -5,6 +5,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { isAdmin } from './layout.tsx';
@@ -68,7 +69,7 @@ function TeamTools({ id, team }: { id: string; team: Team }) {
           }}
         />
       </form>
-      <Problem error={add.error ?? rename.error} />
+      <Problem error={findLastError(add, rename)} />
     </div>
   );
 }

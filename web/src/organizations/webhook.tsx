@@ -4,6 +4,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { findLastError } from '../ui/last-error.ts';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -54,7 +55,7 @@ function WebhookTools({ id, webhook }: { id: string; webhook: Webhook }) {
           }}
         />
       </div>
-      <Problem error={turn.error ?? test.error} />
+      <Problem error={findLastError(turn, test)} />
       {rotate.data === undefined ? null : (
         <SecretNotice key={rotate.data.secret} secret={rotate.data.secret} note={said.secretOld(momentText(rotate.data.oldSecretUntil))} />
       )}

@@ -2,6 +2,7 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import {
@@ -139,7 +140,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
           </p>
         </div>
       ) : null}
-      <Problem error={error ?? give.error ?? invite.error} />
+      <Problem error={error ?? findLastError(give, invite)} />
       {found === undefined || found.length === 0 ? null : (
         <ul className="rows tight" aria-label={said.found}>
           {found.map((each) => (

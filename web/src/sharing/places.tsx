@@ -3,6 +3,7 @@ import { useDeferredValue, useState } from 'react';
 import { experimentQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { placesQuery, type PlaceFound } from './queries.ts';
@@ -85,7 +86,7 @@ export function PlacesPanel({ id }: { id: string }) {
           <Found places={found.data} isBusy={add.isPending} add={(place) => add.mutate(place)} />
         )
       ) : null}
-      <Problem error={found.error ?? add.error ?? remove.error} />
+      <Problem error={found.error ?? findLastError(add, remove)} />
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth, providersQuery, renewSession } from '../shell/session.ts';
 import { takeFocus } from '../ui/focus.ts';
+import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
@@ -113,7 +114,7 @@ function OtherWays() {
   return (
     <section className="panel" aria-labelledby="others">
       <h2 id="others">{words.signIn.others}</h2>
-      <Problem error={passkey.error ?? provider.error} />
+      <Problem error={findLastError(passkey, provider)} />
       <div className="inline">
         {isBareAddress ? (
           <a href={`${location.protocol}//localhost:${location.port}/sign-in`}>{words.signIn.passkeyElsewhere}</a>

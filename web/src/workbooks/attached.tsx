@@ -7,6 +7,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { ConfirmButton } from '../ui/confirm.tsx';
+import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { FlowPanel } from './flow.tsx';
@@ -121,7 +122,7 @@ function Followed({ id, workbookId, versionId, mayWrite }: FollowedProps) {
           </div>
         </>
       ) : null}
-      <Problem error={upgrade.error ?? choose.error ?? detach.error} />
+      <Problem error={findLastError(upgrade, choose, detach)} />
     </>
   );
 }
