@@ -169,3 +169,14 @@ test('what went wrong before is not said of what was saved after it', { timeout:
   await refusal.waitFor({ state: 'detached', timeout: 5_000 });
   expect(complaints).toEqual([]);
 });
+
+test('what the browser does not let be copied is said', { timeout: 60_000 }, async () => {
+  const { page, context, complaints } = await site.visitAs('member');
+  await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+  await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}`);
+  await page.getByRole('link', { name: 'leaf_measurements' }).click();
+  await page.getByRole('button', { name: 'Copy', exact: true }).click();
+  await page.getByText('The browser did not let it be copied.').waitFor({ timeout: 5_000 });
+  expect(complaints).toEqual([]);
+  await context.close();
+});

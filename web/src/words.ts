@@ -19,6 +19,7 @@ export const words = {
   close: 'Close',
   cancel: 'Cancel',
   retry: 'Try again',
+  notCopied: 'The browser did not let it be copied. Mark it, and copy it by keyboard or menu.',
   conflict: { mine: 'Save mine over it', theirs: 'Drop mine and show theirs' },
   pages: { label: 'Pages', previous: 'Previous', next: 'Next', beyond: 'The list ends before this page.' },
   leave: { title: 'Leave without saving?', action: 'Leave' },

@@ -5,6 +5,7 @@ import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { copyText } from '../ui/clipboard.ts';
 import { words } from '../words.ts';
 import { Board } from './board.tsx';
 import { dashboardQuery, removeDashboard } from './queries.ts';
@@ -53,11 +54,10 @@ export function DashboardPage() {
   const board = { id, tables, typed, type };
   const show = (isEdited: boolean) =>
     void navigate({ search: (before) => ({ ...before, edit: isEdited ? true : undefined }), ignoreBlocker: true });
-  const copy = async () => {
+  const copy = () => {
     const address = new URL(location.href);
     address.searchParams.delete('edit');
-    await navigator.clipboard.writeText(address.href);
-    sayDone(said.copied);
+    void copyText(address.href, said.copied);
   };
   return (
     <div className="stack dashboard">
@@ -67,7 +67,7 @@ export function DashboardPage() {
         <Link className="small" to="/experiments/$id/dashboards" params={{ id }}>
           {said.back}
         </Link>
-        <button type="button" className="button" onClick={() => void copy()}>
+        <button type="button" className="button" onClick={copy}>
           {said.copyLink}
         </button>
         {mayEdit && !edit ? (

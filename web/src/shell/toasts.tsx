@@ -24,10 +24,15 @@ export const sayDone = (text: string): void => {
   queue.add({ text, kind: 'good' }, { timeout: SHOWN_MS });
 };
 
+/** Says in a sentence what did not work. It stays until it is closed. */
+export const sayProblem = (text: string): void => {
+  queue.add({ text, kind: 'problem' });
+};
+
 /** Says what failed. It stays until it is closed. */
 export const sayFailed = (error: unknown): void => {
   const { sentence, advice } = tellProblem(error);
-  queue.add({ text: [sentence, advice].filter((part) => part !== null).join(' '), kind: 'problem' });
+  sayProblem([sentence, advice].filter((part) => part !== null).join(' '));
 };
 
 /** Shows both kinds of message, and has them read to whoever does not see them. */

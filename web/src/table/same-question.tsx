@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { Problem } from '../shell/problem.tsx';
-import { sayDone } from '../shell/toasts.tsx';
+import { copyText } from '../ui/clipboard.ts';
 import { words } from '../words.ts';
 import { planQuery, type TableShown } from './queries.ts';
 import { questionOf } from './question.ts';
@@ -31,10 +31,6 @@ export function SameQuestion({ shown }: { shown: TableShown }) {
     parameters: { ...asked, ...(asOf === undefined ? {} : { asOf }) } as Record<string, string | number>,
   };
   const text = tab === 'sql' ? null : SNIPPETS[tab](question);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text ?? '');
-    sayDone(said.copied);
-  };
   return (
     <details className="same" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary id="same-title">{said.title}</summary>
@@ -48,7 +44,7 @@ export function SameQuestion({ shown }: { shown: TableShown }) {
             ))}
           </TabList>
           {text === null ? null : (
-            <button type="button" className="button bare same-copy" onClick={() => void copy()}>
+            <button type="button" className="button bare same-copy" onClick={() => void copyText(text, said.copied)}>
               {said.copy}
             </button>
           )}
