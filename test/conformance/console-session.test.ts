@@ -65,3 +65,20 @@ test('a profile that could not be read is not written over', { timeout: 120_000 
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test('why a provider could not be linked is said on the account page', { timeout: 120_000 }, async () => {
+  const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
+  await site.signIn(page, 'linking@field.example');
+  await page.route('**/api/v1/auth/providers', (route) => route.fulfill({ json: { providers: ['github'] } }));
+  await page.goto(`${site.server.baseUrl}/account`);
+  const [asked] = await Promise.all([
+    page.waitForRequest((request) => request.url().endsWith('/oauth2/link')),
+    page.getByRole('button', { name: 'Link GitHub' }).click(),
+  ]);
+  const { errorCallbackURL } = asked.postDataJSON() as { errorCallbackURL: string };
+  await page.goto(`${site.server.baseUrl}${errorCallbackURL}?error=account_already_linked_to_different_user`);
+  const panel = page.getByRole('region', { name: 'Linked providers' });
+  await panel.getByText('This provider account is linked to another account here.').waitFor({ timeout: 5_000 });
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -1,4 +1,5 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { accountSearch } from './account/search.ts';
 import { queryClient } from './api.ts';
 import { experimentsQuery, homeSearch } from './home/queries.ts';
 import { sessionQuery } from './shell/session.ts';
@@ -28,6 +29,7 @@ const newExperiment = createRoute({
 const account = createRoute({
   getParentRoute: () => guarded,
   path: '/account',
+  validateSearch: accountSearch,
   component: lazyRouteComponent(() => import('./account/page.tsx'), 'AccountPage'),
 });
 

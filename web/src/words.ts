@@ -161,6 +161,7 @@ export const words = {
     providers: {
       title: 'Linked providers',
       none: 'None.',
+      failedTitle: 'The provider is not linked',
       since: (at: string) => `since ${at}`,
       unlink: 'Unlink',
       unlinkLabel: (name: string) => `Unlink ${name}`,

@@ -7,6 +7,7 @@ import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth, providersQuery } from '../shell/session.ts';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
+import { ProviderFailure } from '../sign-in/failure.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -156,7 +157,7 @@ function ProvidersPanel() {
   });
   const link = useMutation({
     mutationFn: async (providerId: string) =>
-      answerOf(auth.oauth2.link({ providerId, callbackURL: '/account', errorCallbackURL: '/sign-in' })),
+      answerOf(auth.oauth2.link({ providerId, callbackURL: '/account', errorCallbackURL: '/account' })),
     onSuccess: ({ url }) => location.assign(url),
     onError: sayFailed,
   });
@@ -165,6 +166,7 @@ function ProvidersPanel() {
   return (
     <section className="panel" aria-labelledby="linked-title">
       <h2 id="linked-title">{said.providers.title}</h2>
+      <ProviderFailure title={said.providers.failedTitle} code={route.useSearch().error} />
       <Problem error={linked.error} />
       {linked.data?.length === 0 ? <p className="quiet">{said.providers.none}</p> : null}
       <ul className="rows">

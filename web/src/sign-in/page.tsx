@@ -7,6 +7,7 @@ import { takeFocus } from '../ui/focus.ts';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
+import { ProviderFailure } from './failure.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 
 const route = getRouteApi('/sign-in');
@@ -143,12 +144,7 @@ export function SignInPage() {
         <h1>{words.signIn.title}</h1>
         <p className="quiet">{words.signIn.lead}</p>
       </header>
-      {error === undefined ? null : (
-        <div className="notice problem" role="alert">
-          <h2>{words.signIn.failedTitle}</h2>
-          <p>{words.signIn.failed[error] ?? words.signIn.failedOther}</p>
-        </div>
-      )}
+      <ProviderFailure title={words.signIn.failedTitle} code={error} />
       <CodeForm />
       <OtherWays />
     </div>
