@@ -99,3 +99,24 @@ test('an experiment shows its devices by the names that they have now', { timeou
   await page.getByRole('link', { name: 'After', exact: true }).waitFor({ timeout: 5_000 });
   expect(complaints).toEqual([]);
 });
+
+test('runs that ended long ago have nothing read anew', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Past runs');
+  const code = "output['members'] = len(json)\n";
+  const macro = String((await site.owner('POST', '/api/v1/macros', { body: { name: 'Counts', language: 'python', code } })).body.id);
+  const path = `/api/v1/experiments/${id}/data/macros/${macro}/reprocess`;
+  const statuses = async () => ((await site.owner('GET', path)).body as { status: string }[]).map(({ status }) => status);
+  for (let run = 1; run <= 3; run += 1) {
+    const started = await site.owner('POST', `/api/v1/experiments/${id}/macros/${macro}/run`, { body: {} });
+    expect(started.status, started.text).toBeLessThan(300);
+    await expect.poll(statuses, { timeout: 30_000 }).toEqual(Array.from({ length: run }, () => 'completed'));
+  }
+  const { page, complaints } = owner;
+  let reads = 0;
+  page.on('request', (request) => (reads += new URL(request.url()).pathname === `/api/v1/experiments/${id}/tables` ? 1 : 0));
+  await page.goto(`${site.baseUrl}/experiments/${id}/macros/${macro}`);
+  await expect.poll(() => page.getByText('ended', { exact: true }).count()).toBe(3);
+  await page.waitForLoadState('networkidle');
+  expect(reads).toBe(1);
+  expect(complaints).toEqual([]);
+});

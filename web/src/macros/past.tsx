@@ -28,9 +28,11 @@ function RunRow({ id, macroId, first }: Place & { first: PastRun }) {
   const { data: run, error } = useQuery(pastRunQuery(id, macroId, first));
   const { status, scope, codeVersion, createdAt, totalRows, doneRows, failedRows, note, filters } = run;
   const hasEnded = status === 'completed';
+  const [isWatched] = useState(!hasEnded);
   useEffect(() => {
-    if (hasEnded) void renewPast(id);
-  }, [hasEnded, id]);
+    // one that had ended before it was seen has changed nothing since
+    if (isWatched && hasEnded) void renewPast(id);
+  }, [isWatched, hasEnded, id]);
   return (
     <li>
       <div className="stack">
