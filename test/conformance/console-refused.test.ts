@@ -137,7 +137,7 @@ async function refuse(page: Page, { problem }: Refusal): Promise<{ count: () => 
 }
 
 /** Sends the change as its way says, and sees it refused in each way. */
-async function send({ at, as = 'owner', first = [], fill = {}, press, ask, confirm, pick = {} }: Way): Promise<void> {
+async function send({ at, as = 'owner', first = [], fill = {}, press, ask, pick = {} }: Way): Promise<void> {
   const { page } = people.get(as)!;
   page.setDefaultTimeout(10_000);
   const base = as === 'keyholder' ? site.server.baseUrl.replace('127.0.0.1', 'localhost') : site.server.baseUrl;
@@ -172,10 +172,6 @@ async function send({ at, as = 'owner', first = [], fill = {}, press, ask, confi
     const name = problem?.title ?? 'offline';
     const { count, stop } = await refuse(page, refusal);
     for (const [label, text] of Object.entries(pick)) await page.getByLabel(label).selectOption(text);
-    if (confirm !== undefined) {
-      await page.getByRole('button', nameOf(confirm)).first().click();
-      await asked.getByRole('button', nameOf(confirm)).click();
-    }
     if (press !== undefined) {
       const inForm = within.getByRole('button', nameOf(press));
       await ((await inForm.count()) > 0 ? inForm : page.getByRole('button', nameOf(press))).first().click();

@@ -14,7 +14,6 @@ export interface Way {
   fill?: Record<string, string>;
   press?: string;
   ask?: string;
-  confirm?: string;
   pick?: Record<string, string>;
 }
 

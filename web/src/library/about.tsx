@@ -3,9 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { ConfirmButton } from '../ui/confirm.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
 import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
-import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import type { Kind } from './kinds.ts';
@@ -35,15 +34,6 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
       sayDone(said.saved);
     },
   });
-  const open = useMutation({ mutationFn: () => publish(kind, id), onSuccess: () => sayDone(said.published) });
-  const remove = useMutation({
-    mutationFn: () => removeListed(kind, id, tag),
-    onSuccess: async () => {
-      sayDone(said.removed);
-      await navigate({ to: '/library/$kind', params: { kind }, ignoreBlocker: true });
-    },
-  });
-  const isBusy = save.isPending || open.isPending || remove.isPending;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -72,8 +62,9 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
             <label htmlFor="about-text">{said.description}</label>
             <textarea id="about-text" className="input" name="description" rows={3} maxLength={100_000} defaultValue={description ?? ''} />
           </div>
+          <Problem error={save.error} />
           <div>
-            <SendButton type="submit" isSending={isBusy}>
+            <SendButton type="submit" isSending={save.isPending}>
               {said.save}
             </SendButton>
           </div>
@@ -84,18 +75,27 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
       {capabilities?.canManage === true ? (
         <div className="inline">
           {visibility === 'private' ? (
-            <ConfirmButton action={said.publish} consequence={said.publishAsk} isSending={isBusy} onConfirm={() => open.mutate()} />
+            <AskFirst
+              action={said.publish}
+              consequence={said.publishAsk}
+              isDangerous={false}
+              perform={async () => {
+                await publish(kind, id);
+                sayDone(said.published);
+              }}
+            />
           ) : null}
-          <ConfirmButton
+          <AskFirst
             action={said.remove}
             consequence={said.removeAsk}
-            isDangerous
-            isSending={isBusy}
-            onConfirm={() => remove.mutate()}
+            perform={async () => {
+              await removeListed(kind, id, tag);
+              sayDone(said.removed);
+              await navigate({ to: '/library/$kind', params: { kind }, ignoreBlocker: true });
+            }}
           />
         </div>
       ) : null}
-      <Problem error={findLastError(save, open, remove)} />
     </section>
   );
 }

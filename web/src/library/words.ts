@@ -44,7 +44,6 @@ export const library = {
   copy: 'Copy it',
   copyOf: (name: string) => `Copy of ${name}`.slice(0, 255),
   copied: 'This is your copy.',
-  cancel: 'Cancel',
   noDescription: 'No description yet.',
   code: {
     title: 'Code',

@@ -5,7 +5,7 @@ import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { ConfirmButton } from '../ui/confirm.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { Withheld } from './past-list.tsx';
@@ -52,14 +52,18 @@ function RunRow({ id, macroId, first }: Place & { first: PastRun }) {
 
 /** Says that the macro runs on new measurements, and lets the caller stop that. */
 function OnNew({ id, macroId }: Place) {
-  const stop = useMutation({ mutationFn: () => stopOnNew(id, macroId), onSuccess: () => sayDone(said.stopped) });
   return (
-    <div className="stack">
-      <div className="inline">
-        <p>{said.runsOnNew}</p>
-        <ConfirmButton action={said.stop} consequence={said.stopAsk} isSending={stop.isPending} onConfirm={() => stop.mutate()} />
-      </div>
-      <Problem error={stop.error} />
+    <div className="inline">
+      <p>{said.runsOnNew}</p>
+      <AskFirst
+        action={said.stop}
+        consequence={said.stopAsk}
+        isDangerous={false}
+        perform={async () => {
+          await stopOnNew(id, macroId);
+          sayDone(said.stopped);
+        }}
+      />
     </div>
   );
 }

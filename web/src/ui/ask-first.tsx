@@ -12,7 +12,8 @@ interface AskFirstProps {
   action: string;
   /** What the button says to whoever does not see what it stands beside. */
   label?: string;
-  question: string;
+  /** The action with a question mark where it is absent. */
+  question?: string;
   /** What will have happened, and whether it can be undone. */
   consequence: string;
   perform: () => Promise<unknown>;
@@ -23,7 +24,7 @@ interface QuestionProps extends AskFirstProps {
   close: () => void;
 }
 
-function Question({ action, question, consequence, perform, isDangerous = true, close }: QuestionProps) {
+function Question({ action, question = `${action}?`, consequence, perform, isDangerous = true, close }: QuestionProps) {
   const { mutate, isPending, error } = useMutation({ mutationFn: perform, onSuccess: close });
   return (
     <>

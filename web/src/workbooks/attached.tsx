@@ -6,7 +6,7 @@ import { choicesQuery } from '../library/queries.ts';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { ConfirmButton } from '../ui/confirm.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -70,8 +70,7 @@ function Followed({ id, workbookId, versionId, mayWrite }: FollowedProps) {
   const followed = (version: number) => sayDone(said.upgraded(version));
   const upgrade = useMutation({ mutationFn: () => upgradeWorkbook(id), onSuccess: followed });
   const choose = useMutation({ mutationFn: (version: string) => chooseVersion(id, version), onSuccess: followed });
-  const detach = useMutation({ mutationFn: () => detachWorkbook(id), onSuccess: () => sayDone(said.detached) });
-  const isBusy = upgrade.isPending || choose.isPending || detach.isPending;
+  const isBusy = upgrade.isPending || choose.isPending;
   const current = versions.data?.find((each) => each.id === versionId);
   const name = workbook.data?.workbook.name;
   const wanted = chosen ?? versionId ?? '';
@@ -112,17 +111,18 @@ function Followed({ id, workbookId, versionId, mayWrite }: FollowedProps) {
             <SendButton className="button primary" isSending={isBusy} onClick={() => upgrade.mutate()}>
               {said.upgrade}
             </SendButton>
-            <ConfirmButton
+            <AskFirst
               action={said.detach}
               consequence={said.detachAsk}
-              isDangerous
-              isSending={isBusy}
-              onConfirm={() => detach.mutate()}
+              perform={async () => {
+                await detachWorkbook(id);
+                sayDone(said.detached);
+              }}
             />
           </div>
         </>
       ) : null}
-      <Problem error={findLastError(upgrade, choose, detach)} />
+      <Problem error={findLastError(upgrade, choose)} />
     </>
   );
 }
