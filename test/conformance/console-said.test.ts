@@ -180,3 +180,20 @@ test('what the browser does not let be copied is said', { timeout: 60_000 }, asy
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test('an experiment says what it holds in words, of one row too', { timeout: 60_000 }, async () => {
+  const id = await makeExperiment('In words');
+  await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
+  const device = await site.owner('POST', '/api/v1/devices', { body: { serialNumber: 'in-words', deviceType: 'multispeq' } });
+  await site.owner('POST', `/api/v1/devices/${device.body.id}/credentials`, { body: {} });
+  await site.owner('POST', `/api/v1/devices/${device.body.id}/onboard`, { body: { experimentIds: [id], includeWorkbook: false } });
+  const flow = { nodes: [{ id: 'start', type: 'instruction', name: 'Begin', content: { text: 'Begin.' }, isStart: true }], edges: [] };
+  expect((await site.owner('POST', `/api/v1/experiments/${id}/flow`, { body: flow })).status).toBe(201);
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}`);
+  await page.getByText('1 row', { exact: true }).waitFor({ timeout: 5_000 });
+  await page.getByText('1 row stored, 0 quarantined').waitFor();
+  await page.getByText('MultispeQ, certificate').waitFor();
+  await page.getByRole('region', { name: 'Protocol' }).getByText('note', { exact: true }).waitFor();
+  expect(complaints).toEqual([]);
+});

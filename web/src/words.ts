@@ -8,6 +8,7 @@ import { library } from './library/words.ts';
 import { metadata } from './metadata/words.ts';
 import { macros } from './macros/words.ts';
 import { protocols } from './protocols/words.ts';
+import { rowsText } from './shell/format.ts';
 import { upload } from './upload/words.ts';
 import { workbooks } from './workbooks/words.ts';
 
@@ -222,7 +223,7 @@ export const words = {
     noneFoundText: 'Try fewer letters, or look in everything that you may read.',
     lately: 'Lately',
     latelyNone: 'No file has been uploaded yet.',
-    uploaded: (rows: string, table: string) => `${rows} rows into ${table}`,
+    uploaded: (rows: string, table: string) => `${rowsText(rows)} into ${table}`,
     uploadFailed: (table: string) => `An upload into ${table} failed`,
     uploadRunning: (table: string) => `An upload into ${table} is running`,
     people: (count: number) => (count === 1 ? '1 person' : `${count} people`),
@@ -242,7 +243,7 @@ export const words = {
     upload: 'Upload files',
     uploads: 'All uploads',
     report: (when: string) => `report of ${when}`,
-    rows: (count: string) => `${count} rows`,
+    rows: rowsText,
     columns: (count: number) => (count === 1 ? '1 column' : `${count} columns`),
     unreadable: 'Reading these rows needs to be a contributor.',
     people: 'People',
@@ -259,7 +260,7 @@ export const words = {
     ingestion: 'What came in',
     ingestionNone: 'No file was uploaded.',
     ingestionHidden: 'Uploads are shown to contributors.',
-    stored: (stored: string, quarantined: string) => `${stored} rows stored, ${quarantined} quarantined`,
+    stored: (stored: string, quarantined: string) => `${rowsText(stored)} stored, ${quarantined} quarantined`,
     someone: 'someone',
     embargo: (when: string) => `becomes public ${when}`,
     anonymized: 'Contributors are shown by pseudonyms.',
@@ -274,7 +275,6 @@ export const words = {
       'Its rows, its earlier versions and the files that were sent into it are removed. Charts of it draw nothing any more. There is no way back.',
     removed: 'The table is deleted.',
     rowsOf: (from: string, to: string, total: string) => `Rows ${from}–${to} of ${total}`,
-    total: (total: string) => `${total} rows`,
     none: 'No row fits',
     noneText: 'Take a filter away, or choose another version.',
     empty: 'This table is empty',

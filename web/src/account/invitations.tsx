@@ -45,7 +45,7 @@ export function InvitationsPage() {
             <li key={id}>
               <div>
                 <h2>{organizationName}</h2>
-                <p className="small quiet">{said.facts(role, momentText(expiresAt))}</p>
+                <p className="small quiet">{said.facts(words.organizations.roles[role] ?? role, momentText(expiresAt))}</p>
               </div>
               <div className="inline">
                 {([true, false] as const).map((accepts) => {

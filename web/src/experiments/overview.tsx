@@ -69,7 +69,7 @@ export function OverviewPage() {
           id="tables"
           title={said.tables}
           asked={tables}
-          empty={(list) => (list.length === 0 ? said.tablesNone : undefined)}
+          empty={(list) => (list.some(hasBegun) ? undefined : said.tablesNone)}
           action={
             capabilities.canContribute && experiment.status !== 'archived' ? (
               <Link className="button primary" to="/experiments/$id/uploads" params={{ id }}>
@@ -169,7 +169,8 @@ export function OverviewPage() {
                     {device.name ?? device.serialNumber}
                   </Link>
                   <span className="small quiet" title={momentText(addedAt)}>
-                    {device.deviceType}, {device.status}
+                    {words.devices.types[device.deviceType]}
+                    {device.deviceType === 'mobile' ? '' : `, ${words.devices.status[device.status]}`}
                   </span>
                 </li>
               ))}

@@ -21,7 +21,7 @@ function personOf(collaborator: CollaboratorListed): Person {
     case 'orgMembers':
       return { key: 'members', name: said.members(collaborator.memberCount, collaborator.organizationName ?? ''), role: '' };
     case 'grant':
-      return { key: collaborator.id, name: collaborator.grantee.displayName ?? said.someone, role: collaborator.role };
+      return { key: collaborator.id, name: collaborator.grantee.displayName ?? said.someone, role: words.sharing.roleNames[collaborator.role] };
   }
 }
 

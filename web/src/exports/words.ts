@@ -1,3 +1,5 @@
+import { rowsText } from '../shell/format.ts';
+
 /** Words of exports; part of the one catalogue. */
 export const tableExports = {
   title: 'Exports',
@@ -29,7 +31,7 @@ export const tableExports = {
   status: { queued: 'waiting', running: 'being written', completed: 'ready', failed: 'failed', cancelled: 'cancelled' },
   expired: 'kept no longer',
   titleOf: (format: string, table: string) => `${format} of ${table}`,
-  facts: (rows: string, bytes: string, when: string) => `${rows} rows, ${bytes}, asked for ${when}`,
+  facts: (rows: string, bytes: string, when: string) => `${rowsText(rows)}, ${bytes}, asked for ${when}`,
   askedFor: (when: string) => `asked for ${when}`,
   version: (version: string) => `version ${version}`,
   until: (when: string) => `kept until ${when}`,

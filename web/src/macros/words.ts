@@ -1,3 +1,5 @@
+import { rowsText } from '../shell/format.ts';
+
 /** What the pages of macros say. */
 export const macros = {
   keys: 'Ctrl Enter runs it, Ctrl S saves it.',
@@ -33,7 +35,7 @@ export const macros = {
     withheld: (count: string) => `Not run on ${count} measurements`,
     withheldTitle: 'Withheld',
     withheldTimes: (first: string, last: string) => `The first of ${first}, the last of ${last}.`,
-    rows: (count: string) => `${count} rows`,
+    rows: rowsText,
     runs: 'Runs',
     table: 'Its table',
     macro: 'Its code',

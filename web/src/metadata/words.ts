@@ -1,3 +1,5 @@
+import { rowsText } from '../shell/format.ts';
+
 /** Words of metadata tables; part of the one catalogue. */
 export const metadata = {
   title: 'Metadata',
@@ -10,7 +12,7 @@ export const metadata = {
   back: 'All metadata tables',
   nameless: 'Without a name',
   facts: (rows: string, columns: number, when: string) =>
-    `${rows === '1' ? '1 row' : `${rows} rows`}, ${columns === 1 ? '1 column' : `${columns} columns`}, changed ${when}`,
+    `${rowsText(rows)}, ${columns === 1 ? '1 column' : `${columns} columns`}, changed ${when}`,
   matches: (column: string, what: string) => `Its column “${column}” is matched with ${what}.`,
   device: 'the device that measured',
   answer: (question: string) => `the answer to “${question}”`,

@@ -7,6 +7,9 @@ export const countText = (count: number): string => numbers.format(count);
 export const dayText = (at: string | Date): string => days.format(new Date(at));
 export const momentText = (at: string | Date): string => moments.format(new Date(at));
 
+/** A number of rows in words, as part of a sentence. */
+export const rowsText = (count: string): string => (count === '1' ? '1 row' : `${count} rows`);
+
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
   ['month', 2_592_000],

@@ -1,4 +1,5 @@
 import type { UploadFields } from '../../../clients/typescript/src/uploads.ts';
+import { rowsText } from '../shell/format.ts';
 
 /** Words of uploading; part of the one catalogue. */
 export const upload = {
@@ -121,7 +122,7 @@ export const upload = {
     none: 'Nothing was uploaded yet. What you upload is listed here with its report.',
     noTable: 'No table',
     facts: (kind: string, stored: string, quarantined: string, when: string) =>
-      `${kind}, ${stored} rows stored, ${quarantined} in quarantine, ${when}`,
+      `${kind}, ${rowsText(stored)} stored, ${quarantined} in quarantine, ${when}`,
   },
   report: {
     title: (table: string) => `Upload into ${table}`,
