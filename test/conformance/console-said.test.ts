@@ -197,3 +197,21 @@ test('an experiment says what it holds in words, of one row too', { timeout: 60_
   await page.getByRole('region', { name: 'Protocol' }).getByText('note', { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });
+
+test('every device and every experiment of one’s own can be chosen', { timeout: 60_000 }, async () => {
+  const devices = Array.from({ length: 30 }, (_, at) => ({ serialNumber: `many-${at}` }));
+  const made = await site.owner('POST', '/api/v1/devices/bulk', { body: { devices, deviceType: 'generic' } });
+  const [first] = made.body.devices as { device: { id: string } }[];
+  await site.owner('POST', `/api/v1/devices/${first!.device.id}/credentials`, { body: {} });
+  for (let at = 0; at < 30; at += 1) await makeExperiment(`Many ${at}`);
+  const group = await site.owner('POST', '/api/v1/device-groups', { body: { name: 'Many' } });
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/devices/groups/${group.body.id}`);
+  const offered = (label: string) => page.getByLabel(label, { exact: true }).locator('option').allTextContents();
+  await expect.poll(async () => (await offered('Device to add')).length).toBeGreaterThan(30);
+  expect(await offered('Device to add')).toEqual(expect.arrayContaining(['Leaf Lab 1', 'many-0', 'many-29']));
+  await page.goto(`${site.baseUrl}/devices/${first!.device.id}`);
+  await expect.poll(async () => (await offered('Experiment')).length).toBeGreaterThan(30);
+  expect(await offered('Experiment')).toEqual(expect.arrayContaining(['Maize under drought', 'Many 0', 'Many 29']));
+  expect(complaints).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { SubmitEvent } from 'react';
-import { experimentsQuery } from '../home/queries.ts';
+import { ownExperimentsQuery } from '../home/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
@@ -17,10 +17,10 @@ interface ExperimentChoiceProps {
   choose: (experimentId: string) => void;
 }
 
-/** Chooses one of the experiments that changed last and are one's own or shared. The service says whether a device may be bound to it. */
+/** Chooses one of the experiments that are one's own or shared. The service says whether a device may be bound to it. */
 export function ExperimentChoice({ without, action, isBusy, error, choose }: ExperimentChoiceProps) {
-  const asked = useQuery(experimentsQuery({}));
-  const open = asked.data?.experiments.filter(({ id }) => !without.includes(id)) ?? [];
+  const asked = useQuery(ownExperimentsQuery);
+  const open = asked.data?.filter(({ id }) => !without.includes(id)) ?? [];
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     choose(fieldsOf(event.currentTarget)['experiment'] ?? '');

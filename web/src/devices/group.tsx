@@ -10,7 +10,7 @@ import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { GroupActionsPanel } from './group-actions.tsx';
 import { GroupSettingsPanel } from './group-settings.tsx';
-import { fleetQuery, groupMonitoringQuery, groupQuery, membersQuery, type Member } from './queries.ts';
+import { groupMonitoringQuery, groupQuery, membersQuery, ownDevicesQuery, type Member } from './queries.ts';
 import { CertificateTag, Connection, nameOf, When } from './state.tsx';
 import { addMember, removeMember } from './writes.ts';
 import './devices.css';
@@ -57,9 +57,9 @@ function MemberRow({ groupId, member, mayChange }: { groupId: string; member: Me
 }
 
 function AddForm({ groupId, members }: { groupId: string; members: readonly Member[] }) {
-  const fleet = useQuery(fleetQuery({}));
+  const fleet = useQuery(ownDevicesQuery);
   const isIn = new Set(members.map(({ deviceId }) => deviceId));
-  const open = fleet.data?.devices.filter(({ id }) => !isIn.has(id)) ?? [];
+  const open = fleet.data?.filter(({ id }) => !isIn.has(id)) ?? [];
   const add = useMutation({ mutationFn: (deviceId: string) => addMember(groupId, deviceId), onSuccess: () => sayDone(said.added) });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
+import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
 import { api, queryClient } from '../api.ts';
 import type { FleetSearch, GroupsSearch, Span } from './search.ts';
@@ -45,6 +46,15 @@ export const fleetQuery = ({ search, type, scope = 'related', page = 1 }: FleetS
     refetchInterval: POLL_MS,
     placeholderData: keepPreviousData,
   });
+
+/** Every device that is one's own or shared, to choose from. */
+export const ownDevicesQuery = queryOptions({
+  queryKey: [...ALL, 'own'],
+  queryFn: async ({ signal }) =>
+    Array.fromAsync(
+      eachOf((place) => api.GET('/api/v1/devices', { params: { query: { scope: 'related', page: 1, pageSize: 100, ...place } }, signal })),
+    ),
+});
 
 /** What each device measured in the last week, and when it last did. */
 export const fleetMonitoringQuery = queryOptions({

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { z } from 'zod/mini';
+import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
 import { api } from '../api.ts';
 
@@ -41,3 +42,14 @@ export const experimentsQuery = ({ scope = 'related', search, archived, page = 1
       return { experiments: data ?? [], total: Number(response.headers.get('x-total-count')) };
     },
   });
+
+/** Every experiment that is one's own or shared, to choose from. */
+export const ownExperimentsQuery = queryOptions({
+  queryKey: ['experiments', 'own'],
+  queryFn: async ({ signal }) =>
+    Array.fromAsync(
+      eachOf((place) =>
+        api.GET('/api/v1/experiments', { params: { query: { ...SLICES.related, page: 1, pageSize: 100, ...place } }, signal }),
+      ),
+    ),
+});
