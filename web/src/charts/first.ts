@@ -1,4 +1,5 @@
 import { findAxisKind, type Kind } from '../../../src/api/visualizations/roles.ts';
+import { isGiven } from '../experiments/columns.ts';
 import type { TableSearch } from '../table/search.ts';
 import type { ChartSearch, Source } from './search.ts';
 
@@ -7,8 +8,6 @@ interface Column {
   type: string;
 }
 
-/** Columns that every table has, which nobody draws first. */
-const GIVEN: ReadonlySet<string> = new Set(['id', 'uploaded_at', 'contributor', 'annotations']);
 /** Names of columns whose numbers are labels: a mean of them says nothing. */
 const NAMES = /(^|_)(id|plot|row|rep|replicate|block|number|index)$/i;
 
@@ -33,7 +32,7 @@ export function firstChart(
     };
     return { type: 'bar', sources: [...keys, y], ...kept, ...(Object.keys(more).length === 0 ? {} : { aggregation: more }) };
   }
-  const own = columns.filter(({ name }) => !GIVEN.has(name));
+  const own = columns.filter(({ name }) => !isGiven(name));
   const ofKind = (kind: Kind) => own.filter(({ type }) => findAxisKind(type) === kind).map(({ name }) => name);
   const [time] = ofKind('temporal');
   const all = ofKind('numeric');

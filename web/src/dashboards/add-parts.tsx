@@ -1,4 +1,5 @@
 import type { ChartListed } from '../charts/queries.ts';
+import { isGiven } from '../experiments/columns.ts';
 import type { TableListed } from '../experiments/queries.ts';
 import { words } from '../words.ts';
 import { HEIGHTS, spanOf, type Height, type Width } from './arrange.ts';
@@ -37,8 +38,6 @@ function Add({ id, label, choices, add }: { id: string; label: string; choices: 
   );
 }
 
-/** Columns that every table has. Whoever adds rows or a filter means the others. */
-const GIVEN: ReadonlySet<string> = new Set(['id', 'uploaded_at', 'contributor', 'annotations']);
 const titled = { showTitle: true, showDescription: true } as const;
 
 /** Adds charts, text, rows and filters to the end of a dashboard. */
@@ -51,7 +50,7 @@ export function AddParts({ columns, charts, tables, add }: AddPartsProps) {
   });
   const filters = readable.flatMap(({ identifier, displayName, columns: all }) =>
     all
-      .filter(({ name, type }) => /^(STRING|BOOLEAN|DATE|INT|BIGINT|DOUBLE)/.test(type) && !GIVEN.has(name))
+      .filter(({ name, type }) => /^(STRING|BOOLEAN|DATE|INT|BIGINT|DOUBLE)/.test(type) && !isGiven(name))
       .map(({ name }) => ({ tableName: identifier, column: name, text: `${name}, ${displayName}` })),
   );
   return (
@@ -77,7 +76,7 @@ export function AddParts({ columns, charts, tables, add }: AddPartsProps) {
         label={said.form.addTable}
         choices={readable.map(({ identifier, displayName }) => ({ value: identifier, text: displayName }))}
         add={(tableName) => {
-          const own = readable.find(({ identifier }) => identifier === tableName)?.columns.filter(({ name }) => !GIVEN.has(name)) ?? [];
+          const own = readable.find(({ identifier }) => identifier === tableName)?.columns.filter(({ name }) => !isGiven(name)) ?? [];
           const columns = own.map(({ name }) => name);
           add({ ...placed('half', 'medium'), type: 'table', config: { ...titled, tableName, columns, pageSize: 10 } });
         }}

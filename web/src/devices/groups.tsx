@@ -1,13 +1,14 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
+import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Pages } from '../ui/pages.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
-import { groupsQuery, organizationsQuery, PAGE_SIZE } from './queries.ts';
+import { groupsQuery, PAGE_SIZE } from './queries.ts';
 import { makeGroup } from './writes.ts';
 import './devices.css';
 

@@ -107,12 +107,6 @@ export const boundQuery = (deviceId: string) =>
     queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/devices/{deviceId}/experiments', { params: { path: { deviceId } }, signal })),
   });
 
-/** Organizations that a device can be registered in. */
-export const organizationsQuery = queryOptions({
-  queryKey: ['my-organizations'],
-  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/me/organizations', { signal })),
-});
-
 export const groupsQuery = ({ search, page = 1 }: GroupsSearch) =>
   queryOptions({
     queryKey: [...ALL, 'groups', { search, page }],

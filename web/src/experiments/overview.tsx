@@ -5,14 +5,12 @@ import { Section } from '../ui/section.tsx';
 import { StatusTag } from '../upload/status-tag.tsx';
 import { words } from '../words.ts';
 import { titleOf } from '../workbooks/steps.ts';
+import { isGiven } from './columns.ts';
 import { PeopleSection } from './people.tsx';
 import { devicesQuery, experimentQuery, flowQuery, tablesQuery, uploadsQuery, type TableListed } from './queries.ts';
 
 const route = getRouteApi('/guarded/experiments/$id');
 const said = words.experiment;
-
-/** Columns that every table has, which say nothing of a single one. */
-const GIVEN = new Set(['id', 'uploaded_at', 'contributor', 'annotations']);
 
 /** Whether a table has begun: a macro's table is listed before the macro has made anything. */
 const hasBegun = ({ tableType, version }: TableListed) => tableType !== 'macro' || version > 0;
@@ -34,7 +32,7 @@ function TableRow({ id, table }: { id: string; table: TableListed }) {
         <p className="small quiet column-names">
           {columns
             .map(({ name }) => name)
-            .filter((name) => !GIVEN.has(name))
+            .filter((name) => !isGiven(name))
             .slice(0, 8)
             .join(', ')}
           {columns.length > 8 ? `, … ${said.columns(columns.length)}` : ''}

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { collaboratorsQuery, type Collaborator } from '../sharing/queries.ts';
 import { Section } from '../ui/section.tsx';
 import { words } from '../words.ts';
-import { collaboratorsQuery, contributorsQuery, type CollaboratorListed } from './queries.ts';
+import { contributorsQuery } from './queries.ts';
 
 const said = words.experiment;
 
@@ -12,7 +13,7 @@ interface Person {
   role: string;
 }
 
-function personOf(collaborator: CollaboratorListed): Person {
+function personOf(collaborator: Collaborator): Person {
   switch (collaborator.kind) {
     case 'owner':
       return { key: `owner ${collaborator.granteeId}`, name: collaborator.grantee.displayName ?? said.someone, role: said.owner };
@@ -21,7 +22,11 @@ function personOf(collaborator: CollaboratorListed): Person {
     case 'orgMembers':
       return { key: 'members', name: said.members(collaborator.memberCount, collaborator.organizationName ?? ''), role: '' };
     case 'grant':
-      return { key: collaborator.id, name: collaborator.grantee.displayName ?? said.someone, role: words.sharing.roleNames[collaborator.role] };
+      return {
+        key: collaborator.id,
+        name: collaborator.grantee.displayName ?? said.someone,
+        role: words.sharing.roleNames[collaborator.role],
+      };
   }
 }
 
@@ -34,7 +39,7 @@ interface PeopleSectionProps {
 
 /** The people of an experiment. */
 export function PeopleSection({ id, canShare, action }: PeopleSectionProps) {
-  const collaborators = useQuery({ ...collaboratorsQuery(id), enabled: canShare });
+  const collaborators = useQuery({ ...collaboratorsQuery({ resourceType: 'experiment', id }), enabled: canShare });
   const contributors = useQuery({ ...contributorsQuery(id), enabled: !canShare });
   const people = canShare
     ? collaborators.data?.map(personOf)

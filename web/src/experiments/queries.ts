@@ -7,7 +7,6 @@ import { api, queryClient } from '../api.ts';
 const byId = (id: string) => ({ params: { path: { id } } });
 
 export type TableListed = AnswerTo<'/api/v1/experiments/{id}/tables', 'get'>[number];
-export type CollaboratorListed = AnswerTo<'/api/v1/{resourceType}/{id}/collaborators', 'get'>[number];
 
 /** An experiment, what the caller may do with it, and the tag of its version for a change. */
 export const experimentQuery = (id: string) =>
@@ -24,13 +23,6 @@ export const tablesQuery = (id: string) =>
   queryOptions({
     queryKey: ['tables', id],
     queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/experiments/{id}/tables', { ...byId(id), signal })),
-  });
-
-export const collaboratorsQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['collaborators', id],
-    queryFn: async ({ signal }) =>
-      bodyOf(api.GET('/api/v1/{resourceType}/{id}/collaborators', { params: { path: { resourceType: 'experiment', id } }, signal })),
   });
 
 /** Who takes part in an experiment; pseudonyms where contributors are anonymous. */

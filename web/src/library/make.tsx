@@ -5,13 +5,13 @@ import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Popover } from 'react-aria-components/Popover';
+import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { FAMILIES, MACRO_LANGUAGES, type Kind } from './kinds.ts';
 import { makeListed } from './first.ts';
-import { homesQuery } from './queries.ts';
 
 const said = words.library;
 
@@ -32,7 +32,7 @@ function Choose({ name, label, texts }: { name: string; label: string; texts: Re
 
 function MakeForm({ kind }: { kind: Kind }) {
   const navigate = useNavigate();
-  const homes = useQuery(homesQuery).data ?? [];
+  const homes = useQuery(organizationsQuery).data ?? [];
   const homeTexts: Record<string, string> = { '': said.ownHome };
   for (const { id, name, isPersonal } of homes) if (!isPersonal) homeTexts[id] = name;
   const { mutate, isPending, error } = useMutation({

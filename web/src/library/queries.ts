@@ -1,5 +1,4 @@
 import { queryOptions } from '@tanstack/react-query';
-import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
 import { api, queryClient } from '../api.ts';
@@ -61,12 +60,6 @@ export const choicesQuery = (kind: Kind) =>
     queryKey: ['library', kind, 'choices'],
     queryFn: async ({ signal }) => (await LISTS[kind]({ page: 1, pageSize: MOST, scope: 'all' }, signal)).items,
   });
-
-/** Organizations that something new can belong to. */
-export const homesQuery = queryOptions({
-  queryKey: ['my-organizations'],
-  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/me/organizations', { signal })),
-});
 
 const byId = (id: string) => ({ params: { path: { id } } });
 

@@ -3,6 +3,7 @@ import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { readPage } from '../../../clients/typescript/src/rows.ts';
 import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
 import { api } from '../api.ts';
+import { isGiven } from '../experiments/columns.ts';
 import type { MacroLanguage } from '../library/kinds.ts';
 import { renewLibrary } from '../library/queries.ts';
 import { momentText } from '../shell/format.ts';
@@ -85,9 +86,6 @@ export interface Measurement {
   data: unknown;
 }
 
-/** What every row has beside the values that were measured. */
-const GIVEN = new Set(['id', 'annotations', 'contributor', 'uploaded_at']);
-
 /** The newest rows of a table as measurements. Of raw rows the macro sees `data`; of others the values by column. */
 export const measurementsQuery = (experimentId: string, table: string, orderBy?: string) =>
   queryOptions({
@@ -110,7 +108,7 @@ export const measurementsQuery = (experimentId: string, table: string, orderBy?:
           ]
             .filter((part) => part !== null)
             .join(' · '),
-          data: table === 'raw_data' ? row['data'] : Object.fromEntries(Object.entries(row).filter(([name]) => !GIVEN.has(name))),
+          data: table === 'raw_data' ? row['data'] : Object.fromEntries(Object.entries(row).filter(([name]) => !isGiven(name))),
         };
       });
     },

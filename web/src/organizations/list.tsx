@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
-import { organizationsQuery } from '../devices/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
@@ -10,7 +9,7 @@ import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
-import { foundQuery, renewOrganization } from './queries.ts';
+import { foundQuery, organizationsQuery, renewOrganization } from './queries.ts';
 import { askToJoin, makeOrganization, withdrawRequest } from './writes.ts';
 import './organizations.css';
 

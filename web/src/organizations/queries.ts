@@ -30,6 +30,12 @@ export async function renewOrganization(id: string): Promise<void> {
   await Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
 
+/** Organizations of one's own, with the personal one: what something new can belong to. */
+export const organizationsQuery = queryOptions({
+  queryKey: ['my-organizations'],
+  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/me/organizations', { signal })),
+});
+
 /** Organizations that one may find: public ones and one's own. */
 export const foundQuery = (search: string | undefined) =>
   queryOptions({

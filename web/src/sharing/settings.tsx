@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
-import { organizationsQuery } from '../devices/queries.ts';
 import { experimentQuery } from '../experiments/queries.ts';
+import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';

@@ -9,7 +9,6 @@ async function renew(shared: Shared): Promise<void> {
   const keys = [
     peopleKey(shared),
     [shared.resourceType, shared.id],
-    ['collaborators', shared.id],
     ['contributors', shared.id],
     ['devices'],
     ['experiments'],

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { AnnotateForm } from '../annotations/form.tsx';
 import { firstChart } from '../charts/first.ts';
+import { GIVEN_COLUMNS } from '../experiments/columns.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { ExportTool } from '../exports/form.tsx';
 import { countText } from '../shell/format.ts';
@@ -24,10 +25,9 @@ import './table.css';
 const route = getRouteApi('/guarded/experiments/$id/tables/$table');
 const said = words.table;
 
-/** Columns that every table has: they stand behind those that were measured, unless somebody chose an order. */
-const GIVEN = ['id', 'uploaded_at', 'contributor', 'annotations'];
+/** Columns that every table has stand behind those that were measured, unless somebody chose an order. */
 const ownFirst = (columns: readonly DataColumn[], isChosen: boolean): readonly DataColumn[] =>
-  isChosen ? columns : [...columns].sort((a, b) => GIVEN.indexOf(a.name) - GIVEN.indexOf(b.name));
+  isChosen ? columns : [...columns].sort((a, b) => GIVEN_COLUMNS.indexOf(a.name) - GIVEN_COLUMNS.indexOf(b.name));
 
 /** The order after a click on a column: up, down, and as the table is by itself. */
 function nextOrder({ orderBy, orderDirection }: TableSearch, column: string): Pick<TableSearch, 'orderBy' | 'orderDirection'> {
