@@ -82,3 +82,26 @@ test('why a provider could not be linked is said on the account page', { timeout
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test('what was typed when a session ended is saved after signing in in another tab', { timeout: 120_000 }, async () => {
+  const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
+  await site.signIn(page, 'member@leaf-lab.example');
+  await page.goto(`${site.server.baseUrl}/account`);
+  await page.getByLabel('About you').fill('typed before');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByRole('alert').getByText('Sign in again in another tab').waitFor({ timeout: 5_000 });
+  const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sign in' });
+  expect(await link.getAttribute('href')).toBe('/sign-in?next=%2Faccount');
+  const other = await context.newPage();
+  await site.signIn(other, 'member@leaf-lab.example');
+  await other.close();
+  await page.bringToFront();
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+  await page.getByRole('button', { name: 'Member, your account' }).waitFor();
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByText('Your profile is saved.').waitFor();
+  expect(await page.getByLabel('About you').inputValue()).toBe('typed before');
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -54,7 +54,7 @@ export const words = {
     /** What to do after a refusal, by status. */
     advice: {
       400: 'Change what is named above, then try again.',
-      401: 'Sign in again; what you typed stays on this page.',
+      401: 'Sign in again in another tab; what you typed stays on this page.',
       403: 'Ask somebody who manages it for access.',
       404: 'It may have been deleted, or was never shared with you.',
       409: 'Reload to see how it is now, then decide again.',

@@ -43,7 +43,8 @@ export type Session = NonNullable<AnswerTo<'/api/v1/auth/get-session', 'get'>>;
 export const sessionQuery = queryOptions({
   queryKey: SESSION_KEY,
   queryFn: async (): Promise<Session | null> => (await bodyOf(api.GET('/api/v1/auth/get-session'))) ?? null,
-  staleTime: 60_000,
+  // whoever has no session may have got one in another tab
+  staleTime: ({ state }) => (state.data === null ? 0 : 60_000),
 });
 
 /** Names of the providers that this service signs people in with. */

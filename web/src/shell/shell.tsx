@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useRouter, useRouterState, type ErrorComponentProps } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useRouter, useRouterState, type ErrorComponentProps } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { words } from '../words.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -37,6 +37,16 @@ function useOnline(): boolean {
   return online;
 }
 
+/** Leads to signing in, and back to the page that is seen. */
+function SignInLink() {
+  const next = useLocation({ select: ({ pathname, href }) => (/^\/($|sign-in|newsletter)/.test(pathname) ? undefined : href) });
+  return (
+    <Link to="/sign-in" search={next === undefined ? {} : { next }}>
+      {words.nav.signIn}
+    </Link>
+  );
+}
+
 /** What is around every page. */
 export function Shell() {
   const main = useFocusOnArrival();
@@ -63,7 +73,7 @@ export function Shell() {
               </Link>
             </>
           ) : (
-            <Link to="/sign-in">{words.nav.signIn}</Link>
+            <SignInLink />
           )}
           <a href="/docs/api">{words.nav.api}</a>
         </nav>
