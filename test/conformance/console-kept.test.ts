@@ -116,3 +116,26 @@ test('a decision between two versions of a dashboard says when it fails', { time
   await expect.poll(() => name.inputValue()).toBe('Theirs');
   expect(complaints).toEqual([]);
 });
+
+test('leaving a macro that is not saved is asked for as everywhere', { timeout: 60_000 }, async () => {
+  const { page, complaints } = owner;
+  const { id } = await make('/api/v1/macros', { name: 'Unsaved', language: 'python', code: "output['n'] = 1\n" });
+  // a window of the browser itself would be in its language, and is not one of ours
+  page.once('dialog', (dialog) => {
+    complaints.push(`asked by the browser: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(`${site.baseUrl}/library/macros/${id}`);
+  const editor = page.getByRole('textbox', { name: 'Code of Unsaved' });
+  await editor.waitFor();
+  await writeOver(editor, "output['n'] = 2");
+  await page.getByText('Not saved yet.').waitFor();
+  await page.getByRole('link', { name: 'Macros', exact: true }).click();
+  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+  await question.getByRole('button', { name: 'Cancel' }).click({ timeout: 5_000 });
+  expect(await editor.textContent()).toContain('= 2');
+  await page.getByRole('link', { name: 'Macros', exact: true }).click();
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { name: 'Library' }).waitFor();
+  expect(complaints).toEqual([]);
+});

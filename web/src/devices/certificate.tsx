@@ -1,13 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
-import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Dialog } from 'react-aria-components/Dialog';
-import { Heading } from 'react-aria-components/Heading';
-import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { saveFile } from '../ui/download.ts';
+import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import type { DeviceDetail } from './queries.ts';
@@ -16,33 +13,9 @@ import { issueCertificate, revokeCertificate, rotateCertificate, type Bundle } f
 const said = words.devices.certificate;
 
 /** Asks before the page is left while something that is shown once is not downloaded. */
-export function LeaveGuard({ isKept }: { isKept: boolean }) {
-  const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => !isKept && current.pathname !== next.pathname,
-    enableBeforeUnload: !isKept,
-    withResolver: true,
-  });
-  if (blocker.status !== 'blocked') return null;
-  const { proceed, reset } = blocker;
-  return (
-    <ModalOverlay className="overlay middle" isOpen onOpenChange={(isOpen) => (isOpen ? undefined : reset())}>
-      <Modal className="question">
-        <Dialog role="alertdialog">
-          <Heading slot="title">{said.leaveAsk}</Heading>
-          <p>{said.leaveText}</p>
-          <div className="inline">
-            <button type="button" className="button primary" onClick={reset}>
-              {said.stay}
-            </button>
-            <button type="button" className="button danger" onClick={proceed}>
-              {said.leave}
-            </button>
-          </div>
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
-  );
-}
+export const LeaveGuard = ({ isKept }: { isKept: boolean }) => (
+  <LeaveQuestion isDirty={!isKept} title={said.leaveAsk} question={said.leaveText} leave={said.leave} stay={said.stay} />
+);
 
 const textFile = (text: string) => new Blob([text], { type: 'application/x-pem-file' });
 

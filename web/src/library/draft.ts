@@ -1,6 +1,4 @@
-import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
-import { words } from '../words.ts';
 
 /** A value that is being written, and the stored version that it changes. */
 export interface Draft<T> {
@@ -18,14 +16,10 @@ export interface Draft<T> {
 
 const sameAs = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Keeps what is written until it is stored; whoever leaves before is asked. */
+/** Keeps what is written until it is stored. */
 export function useDraft<T>(stored: T, tag: string): Draft<T> {
   const [kept, setKept] = useState<{ value: T; tag: string | null }>();
   const isChanged = kept !== undefined && !sameAs(kept.value, stored);
-  useBlocker({
-    shouldBlockFn: ({ current, next }) => isChanged && current.pathname !== next.pathname && !globalThis.confirm(words.library.leave),
-    enableBeforeUnload: () => isChanged,
-  });
   return {
     value: isChanged ? kept.value : stored,
     isChanged,

@@ -91,5 +91,5 @@ export const library = {
     linked: 'Linked.',
     unlinked: 'The link is gone.',
   },
-  leave: 'What you wrote is not saved. Leave all the same?',
+  leave: 'What you wrote is not saved yet.',
 } as const;

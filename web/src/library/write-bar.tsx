@@ -1,3 +1,4 @@
+import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 
@@ -18,6 +19,7 @@ interface WriteBarProps<T extends string> {
 export function WriteBar<T extends string>({ trait, isChanged, isSending, isSound = true, save, drop, hint }: WriteBarProps<T>) {
   return (
     <div className="library-bar">
+      <LeaveQuestion isDirty={isChanged} question={words.library.leave} />
       <div className="field">
         <label htmlFor={trait.id}>{trait.label}</label>
         <select id={trait.id} className="input" value={trait.value} onChange={(event) => trait.choose(event.target.value as T)}>

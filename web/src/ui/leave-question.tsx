@@ -4,11 +4,20 @@ import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { words } from '../words.ts';
 
+interface LeaveQuestionProps {
+  isDirty: boolean;
+  question: string;
+  /** What is not saved, and what the buttons say, where that is not the usual. */
+  title?: string;
+  leave?: string;
+  stay?: string;
+}
+
 /** Whether an address shows the form of its page. */
 const isEdited = ({ search }: { search: object }) => 'edit' in search && search.edit === true;
 
 /** Asks before a page, or the form on it, is left while something is not saved. */
-export function LeaveQuestion({ isDirty, question }: { isDirty: boolean; question: string }) {
+export function LeaveQuestion({ isDirty, question, title, leave, stay }: LeaveQuestionProps) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && (current.pathname !== next.pathname || (isEdited(current) && !isEdited(next))),
     enableBeforeUnload: isDirty,
@@ -18,14 +27,14 @@ export function LeaveQuestion({ isDirty, question }: { isDirty: boolean; questio
     <ModalOverlay className="overlay middle" isOpen={status === 'blocked'} isDismissable onOpenChange={() => reset?.()}>
       <Modal className="question">
         <Dialog role="alertdialog">
-          <Heading slot="title">{words.leave.title}</Heading>
+          <Heading slot="title">{title ?? words.leave.title}</Heading>
           <p>{question}</p>
           <div className="inline">
             <button type="button" className="button danger" onClick={proceed}>
-              {words.leave.action}
+              {leave ?? words.leave.action}
             </button>
             <button type="button" className="button" onClick={reset}>
-              {words.cancel}
+              {stay ?? words.cancel}
             </button>
           </div>
         </Dialog>

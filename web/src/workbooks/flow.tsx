@@ -4,6 +4,7 @@ import { findJsonProblem, readExactly } from '../code/json.ts';
 import { useDraft } from '../library/draft.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { titleOf } from './steps.ts';
@@ -74,6 +75,7 @@ function FlowForm({ id, graph, tag }: FlowFormProps) {
         </p>
       )}
       <div className="library-bar">
+        <LeaveQuestion isDirty={draft.isChanged} question={words.library.leave} />
         <SendButton
           className="button primary"
           isSending={save.isPending}

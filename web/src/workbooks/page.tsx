@@ -8,6 +8,7 @@ import { LibraryHead, LibraryItem } from '../library/head.tsx';
 import { useSaving } from '../library/saving.ts';
 import { VersionsPanel } from '../library/versions.tsx';
 import { Problem } from '../shell/problem.tsx';
+import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { CellList } from './cell-list.tsx';
@@ -108,6 +109,7 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
         />
         {mayWrite ? (
           <div className="library-bar">
+            <LeaveQuestion isDirty={isChanged} question={words.library.leave} />
             <SendButton className="button primary" isSending={saving.isSaving} isIdle={!isChanged} onClick={() => saving.save(draft.value)}>
               {words.library.save}
             </SendButton>
