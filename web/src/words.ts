@@ -40,7 +40,6 @@ export const words = {
   theme: { label: 'Theme', system: 'As the system', light: 'Light', dark: 'Dark' },
   search: { label: 'Search experiments', placeholder: 'Search…' },
   offline: 'You are offline. What is on this page stays; what you save now fails, so save it again when you are connected.',
-  online: 'You are connected again.',
   notFound: {
     title: 'There is nothing here',
     text: 'The address may be mistyped, or what it led to was deleted.',
@@ -254,12 +253,10 @@ export const words = {
     placesNone: 'No place yet.',
     protocol: 'Protocol',
     protocolNone: 'No flow of questions and measurements yet.',
-    steps: (count: number) => (count === 1 ? '1 step' : `${count} steps`),
     devices: 'Devices',
     devicesNone: 'No device sends into this experiment yet.',
     ingestion: 'What came in',
     ingestionNone: 'No file was uploaded.',
-    ingestionHidden: 'Uploads are shown to contributors.',
     stored: (stored: string, quarantined: string) => `${rowsText(stored)} stored, ${quarantined} quarantined`,
     someone: 'someone',
     embargo: (when: string) => `becomes public ${when}`,
@@ -283,8 +280,6 @@ export const words = {
     several: (count: number) => (count === 1 ? '1 entry' : `${count} entries`),
     emptyText_: '""',
     emptyList: '[]',
-    more: 'More rows are coming…',
-    failedMore: 'The next rows did not come.',
     grid: (table: string) => `Rows of ${table}`,
     rowDetail: 'Row',
     choice: {
@@ -295,7 +290,6 @@ export const words = {
       hint: 'Space chooses a row, Shift with an arrow or a click chooses a range.',
     },
     open: 'Open this row',
-    sort: { ASC: 'ascending', DESC: 'descending', none: 'not sorted' },
     sortBy: (column: string) => `Sort by ${column}`,
     filters: {
       add: 'Filter',

@@ -28,7 +28,6 @@ export const devices = {
   away: 'away',
   unknown: 'state unknown',
   status: { pending: 'no certificate', active: 'certificate', rotating: 'certificate is being replaced', revoked: 'certificate revoked' },
-  phone: 'a phone, needs no certificate',
   seen: (when: string) => `last seen ${when}`,
   neverSeen: 'never seen',
   lastData: (when: string) => `last data ${when}`,

@@ -2,7 +2,6 @@
 export const library = {
   title: 'Library',
   kinds: { macros: 'Macros', protocols: 'Protocols', workbooks: 'Workbooks' },
-  one: { macros: 'macro', protocols: 'protocol', workbooks: 'workbook' },
   leads: {
     macros: 'A macro is a short program that turns one measurement into results.',
     protocols: 'A protocol is what an instrument does when it measures.',

@@ -123,7 +123,6 @@ export const sharing = {
     moveAsk: (name: string) => `Move it to ${name}?`,
     moved: 'The experiment is moved.',
     moveNone: 'You are in no other organization.',
-    choose: 'Choose an organization',
     remove: 'Delete the experiment',
     removeAsk: (name: string) => `Delete ${name}?`,
     removeText: 'All its rows, files, charts and annotations are removed. There is no way back.',

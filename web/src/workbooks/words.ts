@@ -35,7 +35,6 @@ export const workbooks = {
   json: 'The cell, as JSON',
   notJson: 'This is not JSON yet.',
   otherCell: 'This is another cell: leave its id and type as they are. Take the cell away and add one to change them.',
-  problems: 'What would stop it in the field',
   noProblems: 'Nothing would stop it in the field.',
   severities: { error: 'error', warning: 'warning' },
   upgradable: (count: number) =>
