@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
+import { ingestUpload } from '../../src/ingest/uploads/ingest.ts';
 import type { ReadingOptions } from '../../src/ingest/typing/readings.ts';
 import { parseStrict, writeField } from './rfc4180.ts';
 import { openLake, type Lake } from './setup.ts';
@@ -230,18 +232,65 @@ describe('a file in another encoding', () => {
     const { upload, file } = await one(latin('plot,place\n1,Ulm\n2,Köln\n3,Bonn\n'));
     expect(upload).toMatchObject({ status: 'partial', stored: 2, quarantined: 1 });
     expect(file.message).toBe(
-      'Not stored: 1 × invalid utf8. Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252.',
+      'Not stored: 1 × invalid utf8. Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252. Remove the table first or use another one: the records that were stored would come twice.',
     );
   });
 
-  test('is not read another time under its name, and its report says so', async () => {
+  test('is not read another time under its name where rows of it stand, and its report says what to do', async () => {
     const bytes = latin('plot,place\n1,Ulm\n2,Köln\n3,Bonn\n');
     const { table } = await one(bytes);
-    const sent = (path: string) => lake.ingest(table, 'csv', [{ path, bytes }], { reading: { encoding: 'windows-1252' } });
+    const sent = (path: string, encoding: 'windows-1252' | 'utf-8' = 'windows-1252') =>
+      lake.ingest(table, 'csv', [{ path, bytes }], { reading: { encoding } });
+    const same = await sent('a.csv', 'utf-8');
+    expect(same.upload).toMatchObject({ status: 'completed', stored: 0, alreadyThere: 3 });
+    expect(same.report!.files[0]!.message).toBe(
+      'This file is in the table already, and 1 of its records are set aside. To have it read in another way, remove the table first or send it into another one.',
+    );
     const again = await sent('a.csv');
-    expect(again.upload).toMatchObject({ status: 'completed', stored: 0, alreadyThere: 3 });
-    expect(again.report!.files[0]!.message).toContain('and 1 of its records are set aside');
+    expect(again.upload).toMatchObject({ status: 'failed', stored: 0, alreadyThere: 3 });
+    const [file] = again.report!.files;
+    expect(file).toMatchObject({ reason: 'read_otherwise', columns: [] });
+    expect(file!.message).toMatch(
+      /^2 rows of this file are in the table already, as it was read without reading fields\. .* no row comes twice/,
+    );
+    expect(await lake.rows(table.id)).toHaveLength(2);
     expect((await sent('b.csv')).upload).toMatchObject({ stored: 3, quarantined: 0 });
+  });
+
+  test('is read in another way where no row of it stands, once', async () => {
+    const bytes = latin('plot,place\n2,Köln\n3,Würzburg\n');
+    const { table, upload } = await one(bytes);
+    expect(upload).toMatchObject({ status: 'failed', stored: 0, quarantined: 2 });
+    const sent = (reading: ReadingOptions) => lake.ingest(table, 'csv', [{ path: 'a.csv', bytes }], { reading });
+    const both = await Promise.all([sent({ encoding: 'windows-1252' }), sent({ encoding: 'windows-1250' })]);
+    expect(both.map((each) => each.upload['stored']).sort()).toEqual([0, 2]);
+    const loser = both.find((each) => each.upload['stored'] === 0)!;
+    expect(loser.report!.files[0]).toMatchObject({ status: 'failed', reason: 'read_otherwise', alreadyThere: 2 });
+    const first = await sent({});
+    expect(first.upload).toMatchObject({ status: 'completed', stored: 0, alreadyThere: 2 });
+    expect((await lake.rows(table.id)).map(({ place }) => place)).toEqual(['Köln', 'Würzburg']);
+    // the first upload, whose records are set aside still, stores none of them besides
+    const { id } = both.find((each) => each.upload['stored'] === 2)!;
+    await lake.db.run(sql('test.replay')`update upload_files set replay_requested_at = now() where upload_id <> ${id} and quarantined > 0
+      and upload_id in (select id from uploads where table_id = ${table.id})`);
+    const [waiting] = await lake.db.rows<{ id: string }>(sql('test.reopen')`update uploads set status = 'running', completed_at = null
+      where table_id = ${table.id} and quarantined > 0 returning id`);
+    const replayed = await ingestUpload(lake.deps, waiting!.id);
+    expect(replayed!.files[0]).toMatchObject({ stored: 0, quarantined: 2 });
+    expect(replayed!.files[0]!.message).toContain('read in another way since then');
+    expect(await lake.rows(table.id)).toHaveLength(2);
+  });
+
+  test('read with another decimal mark than before says so', async () => {
+    const table = await lake.makeTable();
+    const sent = (reading: ReadingOptions) => lake.ingest(table, 'csv', [{ path: 'a.csv', bytes: 'v;w\n1.000;x\n2.500;y\n' }], { reading });
+    expect((await sent({ decimal: ',', types: { v: 'double', w: 'string' } })).upload).toMatchObject({ stored: 2 });
+    expect((await sent({ types: { w: 'string', v: 'double' }, decimal: ',' })).upload).toMatchObject({
+      status: 'completed',
+      alreadyThere: 2,
+    });
+    const { report } = await sent({});
+    expect(report!.files[0]!.message).toContain('read with decimal ,, types [["v","double"],["w","string"]]');
   });
 
   test('whose header is in it says so, and so does a byte that is no character of it', async () => {

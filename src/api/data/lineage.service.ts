@@ -2,7 +2,7 @@ import { decide } from '../../authorization/access.ts';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { printUploadSource } from '../../ingest/uploads/rows.ts';
+import { listUploadSources } from '../../ingest/uploads/standing.ts';
 import { findRow } from '../../ingest/messages/measured.ts';
 import { findTable } from '../../lakehouse/tables/manifest.ts';
 import type { Lineage, LineageSource } from './lineage.model.ts';
@@ -43,7 +43,9 @@ async function uploadOf(ctx: Context, table: { id: string; anonymised: boolean }
   const stored = await findStoredSource(ctx.db, table.id, source);
   if (!stored) return UNKNOWN;
   const files = stored.origin === null ? [] : await listUploadFiles(ctx.db, stored.origin);
-  const file = files.find(({ sha256, path }) => sha256 !== null && printUploadSource(table.id, sha256, path) === source);
+  const file = files.find(
+    ({ sha256, path, reading }) => sha256 !== null && listUploadSources({ tableId: table.id, sha256, path, reading }).includes(source),
+  );
   const from: LineageSource | null =
     stored.origin === null
       ? null

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { listColumnsAt, commit, createTable, findSource, findTableById, printFingerprint } from '../../lakehouse/tables/manifest.ts';
+import { listColumnsAt, commit, createTable, findTableById, printFingerprint } from '../../lakehouse/tables/manifest.ts';
 import { changeWith } from '../../lakehouse/tables/rewriting.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
@@ -13,7 +13,8 @@ import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
 import { replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
-import { explain, fetchOriginal, checkKind, explainAlreadyThere, stageRows, printUploadSource, widenUploadTable } from './rows.ts';
+import { findStanding, hasOtherRows } from './standing.ts';
+import { explain, fetchOriginal, checkKind, stageRows, widenUploadTable } from './rows.ts';
 import type { IngestDeps, Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
@@ -115,19 +116,15 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
   const { objectKey, sha256 } = file;
   if (objectKey === null || sha256 === null) throw new FileRefused('not_received', 'The file did not arrive whole.');
   if (upload.tableId === null) throw tableGone();
-  const source = printUploadSource(upload.tableId, sha256, file.path);
-  const there = await findSource(db, upload.tableId, source);
-  if (there) {
-    const outcome: FileOutcome = {
-      ...empty(file),
-      status: 'completed',
-      alreadyThere: there.rowCount + there.quarantinedCount,
-      message: explainAlreadyThere(there.quarantinedCount),
-    };
+  const sent = { tableId: upload.tableId, sha256, path: file.path, reading: upload.reading };
+  const standing = await findStanding(db, sent);
+  if (!('source' in standing)) {
+    const outcome: FileOutcome = { ...empty(file), ...standing };
     await finish(db, upload.id, outcome);
     return outcome;
   }
 
+  const { source } = standing;
   const original = await fetchOriginal(deps, objectKey, work, signal);
   const kind = checkKind(upload.sourceKind);
   const refusedFile = await BufferedFile.create(join(work, 'refused'));
@@ -169,7 +166,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       columns: typed.report,
     };
     const made = { origin: upload.id, pipelineVersion: hashPipelines(pipelines) };
-    const added = await db.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       const committed = await commit(tx, {
         tableId: table.id,
         cause: 'ingest',
@@ -178,7 +175,8 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
         typedBy: printFingerprint(known),
         sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count, ...made }],
       });
-      if (!committed.added) return false;
+      // another upload was quicker: the next try finds what stands
+      if (!committed.added || (standing.isLater && (await hasOtherRows(tx, sent)))) throw errors.sourceChanged();
       if (quarantine)
         await commit(tx, {
           tableId: quarantine.id,
@@ -188,18 +186,8 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
         });
       await uploads.finishFile(tx, upload.id, outcome);
       await uploads.sumUpload(tx, upload.id);
-      return true;
     });
-    if (added) return outcome;
-    await removeUncommitted(deps, written);
-    const already: FileOutcome = {
-      ...empty(file),
-      status: 'completed',
-      alreadyThere: rows.rowCount + refusals.count,
-      message: explainAlreadyThere(refusals.count),
-    };
-    await finish(db, upload.id, already);
-    return already;
+    return outcome;
   } catch (error) {
     await removeUncommitted(deps, written);
     throw error;

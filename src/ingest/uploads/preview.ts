@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJson } from '../../json.ts';
-import { findSource, type ColumnState } from '../../lakehouse/tables/manifest.ts';
+import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import type { SourceKind } from '../limits.ts';
@@ -13,8 +13,9 @@ import type { ColumnReport } from '../typing/decide.ts';
 import { printValue } from '../typing/printed-values.ts';
 import type { Encoding, ReadingOptions } from '../typing/readings.ts';
 import { NotPlain } from './read/json-lines.ts';
-import { decideRows, explain, printUploadSource, explainAlreadyThere, type Decided, type IngestDeps, type Pass } from './rows.ts';
+import { decideRows, explain, type Decided, type IngestDeps, type Pass } from './rows.ts';
 import { readSource, type BronzeSource } from './sources.ts';
+import { findStanding } from './standing.ts';
 import type { FileOutcome } from './uploads.queries.ts';
 
 /**
@@ -274,15 +275,9 @@ async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, sig
  * errors are thrown.
  */
 export async function previewFile(deps: PreviewDeps, task: PreviewTask, signal?: AbortSignal): Promise<Previewed> {
-  const { path, isPart, sha256, tableId, known } = task;
-  const there = tableId === undefined || isPart ? undefined : await findSource(deps.db, tableId, printUploadSource(tableId, sha256, path));
-  if (there) {
-    const alreadyThere = there.rowCount + there.quarantinedCount;
-    return {
-      file: { ...nothing, path, status: 'completed', alreadyThere, message: explainAlreadyThere(there.quarantinedCount) },
-      columns: known,
-    };
-  }
+  const { path, isPart, sha256, tableId, known, options } = task;
+  const standing = tableId === undefined || isPart ? undefined : await findStanding(deps.db, { tableId, sha256, path, reading: options });
+  if (standing && !('source' in standing)) return { file: { ...nothing, path, ...standing }, columns: known };
   try {
     return await attempt(deps, task, false, signal).catch((error: unknown) => {
       if (error instanceof NotPlain) return attempt(deps, task, true, signal);

@@ -5,7 +5,6 @@ import {
   listColumnsAt,
   commit,
   listFilesAt,
-  findSource,
   findTable,
   findTableById,
   printFingerprint,
@@ -18,8 +17,9 @@ import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
 import { listFunctions, setVariable } from '../pipeline.ts';
 import { BufferedFile, FileRefused, RefusedBefore, Refusals } from '../record-writer.ts';
 import { readSource } from './sources.ts';
+import { findOwnSource, hasOtherRows } from './standing.ts';
 import type { ColumnReport } from '../typing/decide.ts';
-import { explain, fetchOriginal, checkKind, stageRows, printUploadSource, widenUploadTable, type IngestDeps, type Task } from './rows.ts';
+import { explain, fetchOriginal, checkKind, stageRows, widenUploadTable, type IngestDeps, type Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { FileOutcome, UploadFileRow } from './uploads.queries.ts';
 
@@ -83,9 +83,13 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
   const table = upload.tableId === null ? undefined : await findTableById(db, upload.tableId);
   if (!table) return leave(deps, task, errors.tableDeleted().message);
   const quarantine = await findTable(db, upload.experimentId, 'quarantine');
-  const source = printUploadSource(table.id, sha256 ?? '', file.path);
-  const there = await findSource(db, table.id, source);
+  const sent = { tableId: table.id, sha256: sha256 ?? '', path: file.path, reading: upload.reading };
+  const there = await findOwnSource(db, sent, upload.id);
   if (objectKey === null || !quarantine || !there || there.quarantinedCount === 0) return leave(deps, task);
+
+  const { source } = there;
+  const readOtherwise = 'The file was read in another way since then, and its rows are in the table.';
+  if (await hasOtherRows(db, sent)) return leave(deps, task, readOtherwise);
 
   const live = await listFilesAt(db, quarantine.id, quarantine.version);
   if (live.length === 0) return leave(deps, task, 'The refused records of this file are not kept any more.');
@@ -159,6 +163,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
         });
       const retire = live.filter(({ path }) => before.files.has(join(staging.lakeFolder, path))).map(({ id }) => id);
       await commit(tx, { tableId: quarantine.id, cause: 'replace', files: kept.files, retire });
+      if (await hasOtherRows(tx, sent)) throw errors.sourceChanged();
       await uploads.finishReplay(tx, upload.id, outcome);
       await uploads.sumUpload(tx, upload.id);
     });

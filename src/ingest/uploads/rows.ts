@@ -1,5 +1,4 @@
 /** What every reading of an uploaded file has in common: its bytes, its identity, its typed rows and its refused records. */
-import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -44,19 +43,6 @@ export interface Task {
   /** JSON is read the long way. */
   exact?: boolean;
 }
-
-/** The sentence of the report that a file was sent before, and that it is not read in another way now. */
-export const explainAlreadyThere = (quarantined: number): string =>
-  quarantined === 0
-    ? 'This file is in the table already.'
-    : `This file is in the table already, and ${quarantined} of its records are set aside. It is read in another way only under another name or into another table.`;
-
-/** Identity of the rows of one uploaded file: 20 hex digits of SHA-256 over table, object and path. */
-export const printUploadSource = (tableId: string, sha256: string, path: string): string =>
-  createHash('sha256')
-    .update(JSON.stringify(['upload', tableId, sha256, path]))
-    .digest('hex')
-    .slice(0, 20);
 
 export function checkKind(kind: string): SourceKind {
   const found = SOURCE_KINDS.find((each) => each === kind);
@@ -197,11 +183,12 @@ const ADVICE: Partial<Record<RefusalReason, string>> = {
   invalid_utf8: 'Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252.',
   invalid_characters: 'Send the file with the encoding that it is in.',
 };
-const advise = ({ reasons }: Refusals) =>
-  [...reasons.keys()]
-    .flatMap((reason) => ADVICE[reason] ?? [])
-    .map((advice) => ` ${advice}`)
-    .join('');
+/** What has to be known besides where other records were stored. */
+const NOT_TWICE = ' Remove the table first or use another one: the records that were stored would come twice.';
+function advise(stored: number, { reasons }: Refusals): string {
+  const advice = [...reasons.keys()].flatMap((reason) => ADVICE[reason] ?? []);
+  return advice.map((each) => ` ${each}`).join('') + (stored > 0 && advice.length > 0 ? NOT_TWICE : '');
+}
 
 /** The part of a file's report that says what was refused. */
 export const explain = (stored: number, refusals: Refusals): Pick<FileOutcome, 'status' | 'quarantined' | 'reason' | 'message'> =>
@@ -211,5 +198,5 @@ export const explain = (stored: number, refusals: Refusals): Pick<FileOutcome, '
         status: stored === 0 ? 'failed' : 'partial',
         quarantined: refusals.count,
         reason: [...refusals.reasons.keys()].join(', '),
-        message: `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.${advise(refusals)}`,
+        message: `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.${advise(stored, refusals)}`,
       };

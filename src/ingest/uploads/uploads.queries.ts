@@ -55,6 +55,14 @@ export const listUploadFiles = (db: Queryable, uploadId: string) =>
       rows_in as "rowsIn", stored, quarantined, already_there as "alreadyThere", reason, message, columns, replay_requested_at is not null as "replayRequested"
     from upload_files where upload_id = ${uploadId} order by ordinal`);
 
+/** Lists how ended uploads have read a file of a table, and what was stored and set aside of it. One that found it there already has not read it. */
+export const listReadings = (db: Queryable, file: { tableId: string; sha256: string; path: string }) =>
+  db.rows<{ reading: ReadingOptions; stored: number; quarantined: number }>(sql('ingest.listReadings')`
+    select u.reading, f.stored, f.quarantined from uploads u join upload_files f on f.upload_id = u.id
+    where u.table_id = ${file.tableId} and f.path = ${file.path} and f.sha256 = decode(${file.sha256}, 'hex') and f.already_there = 0
+      and (f.status in ('completed', 'partial') or f.quarantined > 0)
+    order by f.completed_at`);
+
 export interface FileOutcome {
   path: string;
   status: 'completed' | 'partial' | 'failed';

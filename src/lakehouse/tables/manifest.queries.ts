@@ -222,8 +222,11 @@ export async function copySources(
 }
 
 export const findSource = (db: Queryable, tableId: string, source: string) =>
-  db.one<{ version: number; rowCount: number; quarantinedCount: number }>(sql('lake.findSource')`select version, row_count as "rowCount",
-    quarantined_count as "quarantinedCount" from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`);
+  db.one<{ version: number; rowCount: number; quarantinedCount: number; origin: string | null }>(
+    sql(
+      'lake.findSource',
+    )`select version, row_count as "rowCount", quarantined_count as "quarantinedCount", origin from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`,
+  );
 
 /** Notes that the rows of sources were made anew. */
 export const restampSources = (
