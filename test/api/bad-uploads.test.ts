@@ -29,16 +29,18 @@ afterAll(() => site.stop());
 type Bytes = string | Uint8Array<ArrayBuffer>;
 interface Report {
   status: string;
+  uploadTableId: string | null;
+  uploadTableName: string | null;
   rowCount: number;
   errorMessage: string | null;
   files: { status: string; reason: string | null }[];
 }
 
-const send = (kind: string, files: readonly (readonly [string, Bytes])[]) => {
+const send = (kind: string, files: readonly (readonly [string, Bytes])[], name = `odd_${(tables += 1)}`) => {
   const form = new FormData();
   form.append('sourceKind', kind);
   form.append('targetKind', 'new');
-  form.append('targetName', `odd_${(tables += 1)}`);
+  form.append('targetName', name);
   for (const [name, bytes] of files) form.append('files', new Blob([bytes]), name);
   return owner('POST', uploads, { body: form });
 };
@@ -52,8 +54,8 @@ async function ended(path: string): Promise<Report> {
   throw new Error('the upload did not end');
 }
 
-async function uploaded(kind: string, files: readonly (readonly [string, Bytes])[]): Promise<Report> {
-  const made = await send(kind, files);
+async function uploaded(kind: string, files: readonly (readonly [string, Bytes])[], name?: string): Promise<Report> {
+  const made = await send(kind, files, name);
   expect([made.status, made.text]).toEqual([201, expect.anything()]);
   return ended(`${uploads}/${(made.body as { uploadId: string }).uploadId}`);
 }
@@ -218,6 +220,16 @@ test('an upload that stops in the middle leaves no bytes and no rows', async () 
   expect(await left()).toEqual({ kept: before, pending: false });
   // the same, whole, is taken under the same name
   expect(await exchange(body + end, body.length + end.length, false)).toContain('201 Created');
+});
+
+test('an upload that failed leaves the name of its table free, unless records of it are set aside', async () => {
+  const empty = await uploaded('csv', [['a.csv', '']], 'wanted');
+  expect(empty).toMatchObject({ status: 'failed', uploadTableId: null, uploadTableName: null });
+  const read = await uploaded('csv', [['a.csv', 'a,b\n1,2\n']], 'wanted');
+  expect(read).toMatchObject({ status: 'completed', uploadTableName: 'wanted' });
+  expect((await send('csv', [['a.csv', 'a,b\n1,2\n']], 'WANTED')).body).toMatchObject({ status: 409, code: 'TABLE_NAME_TAKEN' });
+  const aside = await uploaded('csv', [['a.csv', 'a,b\n1\n']], 'aside');
+  expect(aside).toMatchObject({ status: 'failed', rowCount: 0, uploadTableName: 'aside' });
 });
 
 test('the sweep removes bytes of no upload and of one that failed while it arrived, once they are a day old, and no others', async () => {

@@ -3,7 +3,7 @@ import { ingestUpload } from '../../ingest/uploads/ingest.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { publishEvent } from '../events/events.service.ts';
-import { findUploadOwner, listSilentUploads } from './uploads.queries.ts';
+import { deleteTableOf, findUploadOwner, listSilentUploads } from './uploads.queries.ts';
 import { abandon, INGEST_UPLOAD, sweepUploadObjects } from './uploads.service.ts';
 
 /** Turns the files of an upload into rows. Runs again after a crash, and then adds only what is missing. */
@@ -29,12 +29,14 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
       uploadId,
       {
         signal,
-        onEnd: (tx, status) =>
-          publishEvent(ctx, tx, {
+        onEnd: async (tx, status) => {
+          if (status === 'failed') await deleteTableOf(tx, uploadId);
+          await publishEvent(ctx, tx, {
             kind: status === 'failed' ? 'upload.failed' : 'upload.completed',
             experimentId: upload.experimentId,
             facts: { uploadId, status },
-          }),
+          });
+        },
       },
     );
   },

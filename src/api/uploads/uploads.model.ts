@@ -14,7 +14,10 @@ export interface Upload {
   uploadId: string;
   /** Experiment that it went to. */
   experimentId: string;
-  /** Table that it went into. Null when the upload failed before the table that it was to make held anything. */
+  /**
+   * Table that it went into. Null when the upload failed and nothing came into the table that it was to make, neither rows nor records that are set aside:
+   * its name is free again.
+   */
   uploadTableId: string | null;
   /** Name of that table; null when there is none. */
   uploadTableName: string | null;
