@@ -182,3 +182,67 @@ test('what is no workbook, a bomb or damaged is refused in words, and the next o
 
   expect((await send(zip(good))).upload).toMatchObject({ status: 'completed', rowsIn: 1 });
 });
+
+const styled = (rows: string, formats: readonly string[]) => {
+  const parts = workbook(rows);
+  const listed = formats.map((code, at) => `<numFmt numFmtId="${164 + at}" formatCode="${code}"/>`).join('');
+  const cells = formats.map((_, at) => `<xf numFmtId="${164 + at}" applyNumberFormat="1"/>`).join('');
+  return zip({
+    ...parts,
+    'xl/styles.xml': `<styleSheet><numFmts>${listed}</numFmts><cellXfs><xf numFmtId="0"/>${cells}<xf numFmtId="46"/></cellXfs></styleSheet>`,
+    'xl/_rels/workbook.xml.rels': parts['xl/_rels/workbook.xml.rels'].replace(
+      '</Relationships>',
+      `<Relationship Id="rId3" Type="${NAMESPACE}/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>`,
+    ),
+  });
+};
+const number = (value: number | string, style = 0) => `<c s="${style}"><v>${value}</v></c>`;
+
+test('elapsed time and codes with leading zeros are text, as their cells show them', async () => {
+  const formats = ['[h]:mm', '[mm]:ss', '000', '&quot;P&quot;000', '00-000', 'yyyy-mm-dd', '0.00', '[h]:mm:ss.000'];
+  const header = ['long', 'short', 'plot', 'code', 'parts', 'day', 'v', 'exact', 'built'];
+  const rows = [
+    header.map(text).join(''),
+    [number(1.5208333333333333, 1), number('6.25E-2', 2), number(7, 3), number(7, 4), number(7, 5), number(45000, 6), number(7, 7)].join(
+      '',
+    ) +
+      number(60.00001, 8) +
+      number(2.5, 9),
+    [number(0.041678, 1), number(0, 2), number(120, 3), number(12345, 4), number(123456, 5), number(45001, 6), number(0.5, 7)].join('') +
+      number(-0.5, 8) +
+      number(0.5, 9),
+    [number('', 1), number('', 2), number(7.5, 3)].join(''),
+  ];
+  const { table, file } = await send(styled(rows.map((cells) => `<row>${cells}</row>`).join(''), formats));
+  expect(file).toMatchObject({ status: 'completed', stored: 3 });
+  const [first, second, third] = await lake.rows(table.id);
+  expect(first).toEqual({
+    ...{ long: '36:30', short: '90:00', plot: '007', code: 'P007', parts: '00-007', day: '2023-03-15', v: 7, exact: '1440:00:00.864' },
+    built: '60:00',
+  });
+  expect(second).toMatchObject({
+    long: '1:00:00.979',
+    short: '0:00',
+    plot: '120',
+    code: 'P12345',
+    parts: '123-456',
+    exact: '-12:00',
+    built: '12:00',
+  });
+  expect(third).toMatchObject({ long: null, plot: '7.5' });
+});
+
+test('a title above the header, and a sheet that is empty, are said to be so', async () => {
+  const sheet = (...rows: string[]) => zip(workbook(rows.map((row) => `<row>${row}</row>`).join('')));
+  const titled = await send(sheet(text('Trial 2026'), '', text('plot') + text('v'), number(1) + number(2)));
+  expect(titled.file).toMatchObject({
+    ...{ status: 'failed', reason: 'bad_header' },
+    message: 'Row 1 has one cell, and row 3 has 2: the header seems to be in row 3. Remove what stands above it, and send the file anew.',
+  });
+  const later = await send(sheet(text('note'), text('a'), text('b') + text('c; d')));
+  expect(later.file).toMatchObject({ status: 'partial', stored: 1, quarantined: 1, reason: 'too_many_fields' });
+  expect((await send(sheet(text('plot') + text('v'), number(1) + number(2)))).file).toMatchObject({ status: 'completed', message: null });
+  expect((await send(sheet(text('plot') + text('v')))).file).toMatchObject({ status: 'completed', message: 'The file has no records.' });
+  expect((await send(sheet(''), { sheet: 'Data' })).file.message).toBe("The sheet 'Data' is empty: it has no header row.");
+  expect((await send(sheet(''), { sheet: 'Other' })).file.message).toBe("The file has no sheet 'Other'; it has 'Data'.");
+});

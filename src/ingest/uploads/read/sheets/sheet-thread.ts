@@ -3,7 +3,8 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EncryptedFileError } from 'hucre';
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
-import { isWhole, listParts } from './unpacked.ts';
+import { listFormattedRows } from './cell-formats.ts';
+import { isWhole, listParts, type Part } from './unpacked.ts';
 
 /** What the thread is asked for. */
 export interface SheetRequest {
@@ -22,6 +23,7 @@ export type SheetAnswer = { refused: null } | { refused: string; sentence: strin
 /** How files of Office before 2007 begin, and encrypted ones of today. */
 const COMPOUND = Buffer.from('d0cf11e0', 'hex');
 const FLUSH_AT = 1_048_576;
+/** What stands between cells; a reader of the text has to be told. */
 const DELIMITER = ';';
 /** What a formula that failed leaves in its cell. */
 const ERROR = /^#(N\/A|DIV\/0!|REF!|NAME\?|NULL!|NUM!|VALUE!|SPILL!|CALC!|FIELD!|BLOCKED!|CONNECT!|UNKNOWN!|GETTING_DATA)$/;
@@ -63,23 +65,42 @@ function trimmed(values: readonly unknown[]): readonly unknown[] {
 
 const wrong = (sentence: string, refused = 'unreadable'): SheetAnswer => ({ refused, sentence });
 
-async function sayNoSuchSheet(bytes: Buffer, sheet: string): Promise<SheetAnswer> {
+async function sayNothingThere(bytes: Buffer, sheet: string | undefined): Promise<SheetAnswer> {
+  if (sheet === undefined) return wrong('The first sheet is empty: it has no header row.', 'empty_file');
   const { sheets } = await readXlsx(bytes, { maxRows: 1 });
+  if (sheets.some(({ name }) => name === sheet))
+    return wrong(`The sheet '${sheet.slice(0, 100)}' is empty: it has no header row.`, 'empty_file');
   const names = sheets.slice(0, MOST_NAMES).map(({ name }) => `'${name.slice(0, 100)}'`);
   return wrong(`The file has no sheet '${sheet.slice(0, 100)}'; it has ${names.join(', ')}.`, 'no_such_sheet');
 }
 
 /** Writes the sheet's rows. The first row that is not empty is the header, and every shorter row is filled up to its number of fields. */
-async function writeText(bytes: Buffer, { into, sheet }: SheetRequest): Promise<SheetAnswer> {
+async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet }: SheetRequest): Promise<SheetAnswer> {
   const file = openSync(into, 'wx', 0o600);
   let width = 0;
   let text = '';
+  let headerRow = 0;
+  let isFirst = true;
+  const formatted = await listFormattedRows(bytes, parts, sheet);
+  let shown = await formatted?.next();
   try {
-    for await (const { values } of streamXlsxRows(bytes, { sheet })) {
-      const cells = trimmed(values);
+    for await (const { index, values } of streamXlsxRows(bytes, { sheet })) {
+      while (shown?.done === false && shown.value.index < index) shown = await formatted?.next();
+      const as = shown?.done === false && shown.value.index === index ? shown.value.cells : undefined;
+      const cells = trimmed(as ? values.map((value, column) => as.get(column) ?? value) : values);
       if (cells.length === 0) continue;
       const fields = cells.map(width === 0 ? printName : printCell);
-      if (width === 0) width = fields.length;
+      if (width === 0) {
+        width = fields.length;
+        headerRow = index + 1;
+      } else {
+        if (isFirst && width === 1 && fields.length > 1)
+          return wrong(
+            `Row ${headerRow} has one cell, and row ${index + 1} has ${fields.length}: the header seems to be in row ${index + 1}. Remove what stands above it, and send the file anew.`,
+            'bad_header',
+          );
+        isFirst = false;
+      }
       while (fields.length < width) fields.push('');
       text += `${fields.join(DELIMITER)}\n`;
       if (text.length < FLUSH_AT) continue;
@@ -91,7 +112,7 @@ async function writeText(bytes: Buffer, { into, sheet }: SheetRequest): Promise<
     closeSync(file);
   }
   if (width > 0) return { refused: null };
-  return sheet === undefined ? wrong('The first sheet is empty: it has no header row.', 'empty_file') : sayNoSuchSheet(bytes, sheet);
+  return sayNothingThere(bytes, sheet);
 }
 
 async function convert(request: SheetRequest): Promise<SheetAnswer> {
@@ -109,7 +130,7 @@ async function convert(request: SheetRequest): Promise<SheetAnswer> {
     );
   // a sheet is read as a stream, and the reader of streams checks nothing
   for (const part of parts) if (part.name.startsWith(SHEETS) && !(await isWhole(bytes, part))) return wrong(DAMAGED);
-  return writeText(bytes, request);
+  return writeText(bytes, parts, request);
 }
 
 const answer = await convert(workerData as SheetRequest).catch((error: unknown) =>
