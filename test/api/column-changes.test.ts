@@ -149,7 +149,7 @@ test.concurrent('only a name: values, odd ones and rows stay what they are', asy
   const kept = await valuesOf(id, tableId, ['v', 'v__text'], { limit: 1000 });
   expect(await change(id, tableId, 'v', { name: 'V' })).toMatchObject({
     status: 'completed',
-    report: { name: 'V', type: 'DOUBLE', rows: 300 },
+    report: { name: 'V', type: 'DOUBLE', rows: 300, oddValues: 1, missingValues: 0 },
   });
   expect(await valuesOf(id, tableId, ['V', 'V__text'], { limit: 1000 })).toEqual(kept);
   expect(await change(id, tableId, 'V', { name: 'value (µmol/m²)' })).toMatchObject({ status: 'completed' });

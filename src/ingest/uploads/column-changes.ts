@@ -275,10 +275,13 @@ async function settle(
     ...{ files, retire, basedOn: table.version, columns },
     ...namesOf(target, columns),
   });
-  const missing = files.reduce((sum, { nullCounts, rowCount }) => sum + (nullCounts.get(target.name) ?? rowCount), 0);
-  const { oddValues } = rewriting.outcome;
+  const countNulls = (name: string) => files.reduce((sum, { nullCounts, rowCount }) => sum + (nullCounts.get(name) ?? rowCount), 0);
+  const missing = countNulls(target.name);
+  // a column that only gets another name keeps its odd values
+  const isOdd = columns.some(({ name }) => name === nameOddColumn(target.name));
+  const oddValues = isOdd ? files.reduce((sum, { rowCount }) => sum + rowCount, 0) - countNulls(nameOddColumn(target.name)) : 0;
   const type = printType(columns[0]?.type ?? target.column.type);
-  const outcome = { ...rewriting.outcome, name: target.name, type, rows: total, missingValues: missing - oddValues, version };
+  const outcome = { ...rewriting.outcome, name: target.name, type, rows: total, oddValues, missingValues: missing - oddValues, version };
   await onEnd(tx, outcome);
   return outcome;
 }
