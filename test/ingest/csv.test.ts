@@ -342,3 +342,19 @@ test(`any strict file comes back (seed ${seed})`, async () => {
     { numRuns: process.env.SOAK === undefined ? 5 : 50, seed },
   );
 });
+
+test.each([
+  ['alone', 'Trial 2026\n\nplot,v,w\n1,2,3\n', 'Line 1 has one field, and line 3 has 3'],
+  ['with the empty fields of a spreadsheet', 'Trial 2026,,\nplot,v,w\n1,2,3\n', 'Line 1 has one field, and line 2 has 3'],
+])('a title above the header, %s, is said to be one', async (_how, bytes, begin) => {
+  const { file, rows } = await one(bytes);
+  expect(file).toMatchObject({ status: 'failed', reason: 'bad_header' });
+  expect(file.message).toContain(`${begin}: the header seems to be in line`);
+  expect(rows).toEqual([]);
+  expect((await one(bytes.replace(/^Trial.*\n+/, ''))).rows).toEqual([{ plot: 1, v: 2, w: 3 }]);
+});
+
+test('fields between bars are told apart, and rows with more fields than the header are said to have them', async () => {
+  expect((await one('plot|v\n1|2,5\n')).rows).toEqual([{ plot: 1, v: 2.5 }]);
+  expect((await one('a,b\n1,2\n1,2,3\n')).file.message).toBe('Not stored: 1 × too many fields (more than the header has).');
+});

@@ -193,10 +193,10 @@ function advise(stored: number, { reasons }: Refusals): string {
 /** The part of a file's report that says what was refused. */
 export const explain = (stored: number, refusals: Refusals): Pick<FileOutcome, 'status' | 'quarantined' | 'reason' | 'message'> =>
   refusals.count === 0
-    ? { status: 'completed', quarantined: 0, reason: null, message: null }
+    ? { status: 'completed', quarantined: 0, reason: null, message: stored === 0 ? 'The file has no records.' : null }
     : {
         status: stored === 0 ? 'failed' : 'partial',
         quarantined: refusals.count,
         reason: [...refusals.reasons.keys()].join(', '),
-        message: `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}`).join(', ')}.${advise(stored, refusals)}`,
+        message: `Not stored: ${[...refusals.reasons].map(([reason, count]) => `${count} × ${reason.replaceAll('_', ' ')}${reason === 'too_many_fields' ? ' (more than the header has)' : ''}`).join(', ')}.${advise(stored, refusals)}`,
       };

@@ -104,11 +104,11 @@ async function readAmbyte({
 async function readDelimited(
   { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, encoding, isPart, signal }: SourceRequest,
   kind: 'csv' | 'tsv',
+  delimiterMade?: string,
 ): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const scanned = await scanCsv({ path: original, kind, encoding, records, refusals, numbering, maxRecordBytes, isPart, signal }).finally(
-    () => records.close(),
-  );
+  const from = { path: original, kind, encoding, delimiter: delimiterMade };
+  const scanned = await scanCsv({ ...from, records, refusals, numbering, maxRecordBytes, isPart, signal }).finally(() => records.close());
   const { header, headerLine, delimiter, multiline, longest, rows } = scanned;
   const fields = header.map((key, index): SentField => ({ key, sent: `s${index + 1}` }));
   const columns = fields.map(({ sent }) => ({ column: sent }));
@@ -119,7 +119,7 @@ async function readDelimited(
 async function readSheet(request: SourceRequest): Promise<BronzeSource> {
   const into = join(request.work, 'sheet');
   await writeSheetText({ original: request.original, into, sheet: request.sheet }, request.signal);
-  return readDelimited({ ...request, original: into }, 'csv');
+  return readDelimited({ ...request, original: into }, 'csv', ';');
 }
 
 async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {

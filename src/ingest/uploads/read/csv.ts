@@ -28,6 +28,8 @@ interface CsvSource {
   kind: 'csv' | 'tsv';
   /** What the file is told to be in; UTF-8 unless given. */
   encoding?: Encoding;
+  /** What stands between fields, where whoever made the file says so. */
+  delimiter?: string;
   records: BufferedFile;
   refusals: Refusals;
   numbering: Numbering;
@@ -159,6 +161,19 @@ function countBreaks(bytes: Buffer, start: number, end: number): number {
   return breaks;
 }
 
+/** Refuses a file whose first line seems to be a title: it has one field that holds something, and the line after it has more. */
+function refuseTitle(header: readonly string[], headerLine: number, first: { line: number; fields: number; text: string }): void {
+  const isAlone =
+    header.length === 1 || (header.length > 2 && header[0]?.trim() !== '' && header.slice(1).every((name) => name.trim() === ''));
+  if (!isAlone) return;
+  const many = header.length === 1 ? first.fields : first.text.split(/[,;|\t]/).filter((field) => field.trim() !== '').length;
+  if (many > 1)
+    throw new FileRefused(
+      'bad_header',
+      `Line ${headerLine} has one field, and line ${first.line} has ${many}: the header seems to be in line ${first.line}. Remove what stands above it, and send the file anew.`,
+    );
+}
+
 /**
  * Reads a delimited file once, and writes its well-formed records in one strict form for the engine: index first, LF between records, no header, no BOM.
  * Every other record goes to `refusals` with its place, reason and text; after broken quotes reading goes on at the next line. Blank lines are not records,
@@ -168,6 +183,7 @@ export async function scanCsv({
   path,
   kind,
   encoding: told,
+  delimiter: made,
   records,
   refusals,
   numbering,
@@ -188,7 +204,8 @@ export async function scanCsv({
     let header: string[] | undefined;
     let headerLine = 1;
     let delimiter = kind === 'tsv' ? TAB : COMMA;
-    let named: number | undefined;
+    let named = made?.charCodeAt(0);
+    let isFirst = true;
     let rows = 0;
     let multiline = false;
     let longest = 0;
@@ -281,6 +298,9 @@ export async function scanCsv({
       if (problem === undefined && !checked && !isReadable(bytes.subarray(start, end)))
         problem = decoded.encoding === 'utf-8' ? 'invalid_utf8' : 'invalid_characters';
 
+      if (isFirst && end > start && named === undefined && problem !== 'unclosed_quote' && problem !== 'broken_quotes')
+        refuseTitle(header, headerLine, { line, fields: found.fields, text: bytes.toString('utf8', start, Math.min(end, start + 65_536)) });
+      isFirst &&= end === start;
       const row = numbering.next(base + start);
       if (!row) {
         // passed over

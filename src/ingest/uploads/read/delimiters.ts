@@ -2,6 +2,7 @@ const QUOTE = 0x22;
 export const COMMA = 0x2c;
 const SEMICOLON = 0x3b;
 export const TAB = 0x09;
+const PIPE = 0x7c;
 
 /** Counts a byte outside quoted fields, for choosing the delimiter. */
 function outsideQuotes(header: Buffer, wanted: number): number {
@@ -22,5 +23,6 @@ export function chooseDelimiter(kind: 'csv' | 'tsv', header: Buffer): number {
   if (kind === 'tsv') return TAB;
   if (outsideQuotes(header, COMMA) > 0) return COMMA;
   if (outsideQuotes(header, SEMICOLON) > 0) return SEMICOLON;
-  return outsideQuotes(header, TAB) > 0 ? TAB : COMMA;
+  if (outsideQuotes(header, TAB) > 0) return TAB;
+  return outsideQuotes(header, PIPE) > 0 ? PIPE : COMMA;
 }
