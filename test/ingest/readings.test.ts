@@ -46,6 +46,16 @@ describe('what one value after another is', () => {
     ],
     ['marks among words', ['wild', 'NA', 'mutant', '-'], 'STRING', ['wild', null, 'mutant', null]],
     ['a mark of its own', ['1', '-999', '2'], 'INT', [1, null, 2], { missing: ['-999'] }],
+    [
+      'a number that is a mark, however it is spelled',
+      ['1.5', '-999', '-999.0', ' -999.00', '−999', '2', '-99.9'],
+      'DOUBLE',
+      [1.5, null, null, null, null, 2, -99.9],
+      { missing: ['-999'] },
+    ],
+    ['signs of other kinds', ['+5', '−6', '+1.5', '−.5', '7'], 'DOUBLE', [5, -6, 1.5, -0.5, 7]],
+    ['such signs beside decimal commas', ['+5', '−6,25', '1,5'], 'DOUBLE', [5, -6.25, 1.5], { delimiter: ';' }],
+    ['telephone numbers', ['+31612345678', '+31687654321'], 'STRING', ['+31612345678', '+31687654321']],
     ['no marks at all', ['a', 'NA', 'b'], 'STRING', ['a', 'NA', 'b'], { missing: [] }],
     ['blanks around numbers', [' 5', '6 ', '\t7', '\u00a08', ' '], 'INT', [5, 6, 7, 8, null]],
     ['bare points', ['.5', '-.25', '5.'], 'DOUBLE', [0.5, -0.25, 5]],
@@ -258,4 +268,27 @@ describe('nearly all of a column decide', () => {
       { numRuns: 2_000 },
     );
   });
+});
+
+test('a column whose numbers have both decimal marks is text, and its note says so', async () => {
+  const { type, column } = await read(['1,5', '1.5', '2,25', '3.75'], { delimiter: ';' });
+  expect([type, column.note]).toEqual([
+    'STRING',
+    expect.stringContaining('Some of its numbers have decimal commas and some decimal points'),
+  ]);
+});
+
+test('a column that is told to be of numbers says that its points were read as decimal ones', async () => {
+  const values = ['0,5', ...Array<string>(11).fill('12.345')];
+  const told = await read(values, { delimiter: ';', types: { v: 'double' } });
+  expect([told.type, told.values[1], told.odd]).toEqual(['DOUBLE', 12.345, ['0,5']]);
+  expect(told.column.note).toContain('read as standing before decimals');
+});
+
+test('types of columns that the file does not have are said', async () => {
+  const table = await lake.makeTable();
+  const { report } = await lake.ingest(table, 'csv', [{ path: 'a.csv', bytes: 'plot,v\n1,2\n' }], {
+    reading: { types: { plto: 'string', plot: 'string' } },
+  });
+  expect(report!.files[0]).toMatchObject({ status: 'completed', stored: 1, message: "The file has no column 'plto', which types names." });
 });

@@ -106,7 +106,7 @@ export interface UploadFile {
   alreadyThere: number;
   /** Stable words for why records were not stored, comma-separated; null when all were. */
   reason: string | null;
-  /** The reason as a sentence for a person; null when all were stored. */
+  /** The reason, or what else there is to know of the file, in sentences for a person; null when there is nothing to say. */
   message: string | null;
   /** What became of each of its columns. */
   columns: UploadedColumn[];
@@ -186,7 +186,7 @@ export interface PreviewedFile {
   alreadyThere: number;
   /** Stable words for why records would not be stored, comma-separated; null when all would. */
   reason: string | null;
-  /** The reason as a sentence for a person; null when all would be stored. */
+  /** The reason, or what else there is to know of the file, in sentences for a person; null when there is nothing to say. */
   message: string | null;
   /** How it was read; null when it was not. */
   reading: FileReading | null;

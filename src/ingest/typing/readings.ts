@@ -125,6 +125,10 @@ interface Known {
 const AMBIGUOUS = 'Its days can be read day first or month first. Send the file with dateOrder dmy or mdy to make days of them.';
 
 const EITHER_MARK = 'Its points can stand before decimals or between thousands. Send the file with decimal , or . to make numbers of them.';
+const POINTS_READ =
+  'Its points were read as standing before decimals, though they can stand between thousands. Send the file with decimal , or . to say it.';
+const BOTH_MARKS =
+  'Some of its numbers have decimal commas and some decimal points. Write them in one way, or send the file with decimal and with types: the others are kept as text beside the numbers.';
 /** Of how many values one must have a decimal comma, so that points between groups of three digits are taken for marks of thousands. */
 const FEW_COMMAS = 10;
 
@@ -142,6 +146,13 @@ function allowed(kinds: (bits: number) => number, { type, delimiter, options }: 
     const { dateOrder } = options;
     return dateOrder === undefined || (form !== 'dmy' && form !== 'mdy') || form === dateOrder;
   });
+}
+
+/** The note on a column that is text because its numbers are written with two decimal marks. */
+function noteOfMarks(count: (bits: number) => number, values: number): { note?: string } {
+  const numbers = count(NUMBERS | SENT_CLASSES.comma | SENT_CLASSES.grouped);
+  const isMixed = count(SENT_CLASSES.comma) > 0 && count(C.double | C.decimal) > 0;
+  return isMixed && isMostly(numbers, values - numbers) ? { note: BOTH_MARKS } : {};
 }
 
 /**
@@ -162,9 +173,10 @@ export function chooseReading(kinds: Kinds, known: Known): Reading {
   const isOpen = (best.form === 'dmy' || best.form === 'mdy') && known.options.dateOrder === undefined && [...kinds.keys()].some(isEither);
   if (isOpen && count(DAY_CLASSES.dmy) === count(DAY_CLASSES.mdy)) return { ...TEXT, note: AMBIGUOUS };
   const isUnclear = best.form === 'comma' && known.options.decimal === undefined && count(SENT_CLASSES.grouped) > 0;
-  if (isUnclear && count(SENT_CLASSES.comma) * FEW_COMMAS < values) return { ...TEXT, note: EITHER_MARK };
+  if (isUnclear && count(SENT_CLASSES.comma) * FEW_COMMAS < values)
+    return { ...TEXT, note: known.type === undefined ? EITHER_MARK : POINTS_READ };
   if (best.fitting === 0 || (known.type === undefined && !isMostly(best.fitting, odd)))
-    return known.type === undefined ? TEXT : { ...best, timed: false, odd, untidy: true };
+    return known.type === undefined ? { ...TEXT, ...noteOfMarks(count, values) } : { ...best, timed: false, odd, untidy: true };
   const timed = (best.form === 'ymd' ? count(C.localTime) : 0) + count(DAY_CLASSES.timed) > 0;
   return { form: best.form, classes: best.classes, timed, fitting: best.fitting, odd, untidy: untidy || best.form === 'comma' };
 }
@@ -277,7 +289,14 @@ export async function chooseReadings(
   { begun }: { begun: boolean },
 ): Promise<ReadField[]> {
   const marks = { type: { kind: 'string' as const }, value: options.missing ?? MISSING_MARKS };
-  await session.prepare([{ sql: 'set variable missing_marks = $1', values: [marks] }, ...listTextFunctions(pipelines)]);
+  await session.prepare([
+    { sql: 'set variable missing_marks = $1', values: [marks] },
+    {
+      sql: "set variable missing_numbers = (select list(number_key(mark)) from (select unnest(getvariable('missing_marks')) as mark) where is_number(mark))",
+      values: [],
+    },
+    ...listTextFunctions(pipelines),
+  ]);
   const names = nameColumns(
     text.fields.map(({ key }) => key),
     { known },

@@ -190,8 +190,30 @@ function advise(stored: number, { reasons }: Refusals): string {
   return advice.map((each) => ` ${each}`).join('') + (stored > 0 && advice.length > 0 ? NOT_TWICE : '');
 }
 
-/** The part of a file's report that says what was refused. */
-export const explain = (stored: number, refusals: Refusals): Pick<FileOutcome, 'status' | 'quarantined' | 'reason' | 'message'> =>
+/** The sentence on columns that `types` names and the file does not have. */
+function nameUnknown({ types = {} }: ReadingOptions, report: TypedFile['report']): string | null {
+  const unknown = Object.keys(types).filter((key) => !report.some(({ name, originalKey }) => name === key || originalKey === key));
+  if (unknown.length === 0) return null;
+  return `The file has no column ${unknown
+    .slice(0, MOST_NAMED)
+    .map((key) => `'${key.slice(0, 100)}'`)
+    .join(', ')}, which types names.`;
+}
+const MOST_NAMED = 5;
+
+/** The part of a file's report that says what was refused, and what else there is to know of the whole file. */
+export function explain(
+  stored: number,
+  refusals: Refusals,
+  reading: ReadingOptions,
+  report: TypedFile['report'],
+): ReturnType<typeof explainRefused> {
+  const told = explainRefused(stored, refusals);
+  const sentences = [told.message, nameUnknown(reading, report)].filter((each) => each !== null);
+  return { ...told, message: sentences.length === 0 ? null : sentences.join(' ') };
+}
+
+const explainRefused = (stored: number, refusals: Refusals): Pick<FileOutcome, 'status' | 'quarantined' | 'reason' | 'message'> =>
   refusals.count === 0
     ? { status: 'completed', quarantined: 0, reason: null, message: stored === 0 ? 'The file has no records.' : null }
     : {
