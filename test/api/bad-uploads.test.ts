@@ -232,6 +232,16 @@ test('an upload that failed leaves the name of its table free, unless records of
   expect(aside).toMatchObject({ status: 'failed', rowCount: 0, uploadTableName: 'aside' });
 });
 
+test('rows stand in the order of their files', async () => {
+  const letters = ['d', 'a', 'c', 'b', 'e'];
+  const files = letters.map((letter) => [`${letter}.csv`, `v\n${letter}1\n${letter}2\n`] as const);
+  const { uploadTableId } = await uploaded('csv', files, 'ordered');
+  const experiment = uploads.replace('/data/uploads', '');
+  const { body } = await owner('GET', `${experiment}/data`, { query: { tableName: String(uploadTableId) } });
+  const rows = (body as { data: { rows: { v: string }[] } }[])[0]!.data.rows;
+  expect(rows.map(({ v }) => v)).toEqual(letters.flatMap((letter) => [`${letter}1`, `${letter}2`]));
+});
+
 test('the sweep removes bytes of no upload and of one that failed while it arrived, once they are a day old, and no others', async () => {
   const context = await site.context();
   const { signal } = new AbortController();

@@ -128,6 +128,12 @@ export async function decideRows<Passed extends Pass>(
   return { typed: countMissing(typed, rows), fields, rows };
 }
 
+/** The `uploaded_at` of a file's rows: each file of an upload is a microsecond behind the one before it, so that rows keep the order of their files. */
+function stampFile(createdAt: string, ordinal: number): string {
+  const all = BigInt(Date.parse(`${createdAt.slice(0, 23)}Z`)) * 1_000n + BigInt(createdAt.slice(23, 26)) + BigInt(ordinal);
+  return `${new Date(Number(all / 1_000n)).toISOString().slice(0, -1)}${String(all % 1_000n).padStart(3, '0')}Z`;
+}
+
 interface RowsOf {
   session: StagingSession;
   read: BronzeSource;
@@ -147,7 +153,7 @@ export async function stageRows(
   await session.prepare(
     Object.entries({
       source,
-      uploaded_at: upload.createdAt,
+      uploaded_at: stampFile(upload.createdAt, file.ordinal),
       experiment_id: upload.experimentId,
       upload_id: upload.id,
       contributor_id: upload.createdBy,

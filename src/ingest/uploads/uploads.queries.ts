@@ -13,7 +13,7 @@ export interface UploadRow {
   sourceKind: string;
   status: string;
   createdBy: string | null;
-  /** ISO 8601, UTC, microseconds: the `uploaded_at` of every row, the same on every try. */
+  /** ISO 8601, UTC, microseconds: the `uploaded_at` of the first file's rows, the same on every try. */
   createdAt: string;
   reading: ReadingOptions;
 }
