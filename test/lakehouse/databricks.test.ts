@@ -235,8 +235,10 @@ describe('broken answers', () => {
     const words = '[TABLE_OR_VIEW_NOT_FOUND] The table or view `gold`.`upload` cannot be found. SQLSTATE: 42P01';
     expect(await said(words)).toEqual(['WAREHOUSE_TABLE_MISSING']);
     expect(await said(`org.apache.hive.service.cli.HiveSQLException: Error running query: ${words}`)).toEqual(['WAREHOUSE_TABLE_MISSING']);
+    expect(await said('[ARITHMETIC_OVERFLOW] Overflow in sum of decimals. SQLSTATE: 22003')).toEqual(['SUM_TOO_LARGE']);
     expect(await said('[DIVIDE_BY_ZERO] Division by zero.')).toEqual(['INTERNAL']);
     // a name that a caller chose
+    expect(await said('[UNRESOLVED_COLUMN] A column `[ARITHMETIC_OVERFLOW]` cannot be resolved.')).toEqual(['INTERNAL']);
     expect(await said(`[UNRESOLVED_COLUMN] A column \`${words}\` cannot be resolved.`)).toEqual(['INTERNAL']);
     expect(await settled()).toEqual([0, 0, 0]);
   });

@@ -208,6 +208,7 @@ const WRONG: [setting: Record<string, string>, sentence: string][] = [
   ],
   [{ DATABRICKS_HOST: 'x' }, 'DATABRICKS_HOST and DATABRICKS_HTTP_PATH must be given together.'],
   [{ DATABRICKS_HOST: 'https://x/' }, 'DATABRICKS_HOST is not valid: it must be a host name'],
+  [{ ...DATABRICKS, DATABRICKS_HOST: 'x:65536' }, 'DATABRICKS_HOST is not valid: its port must be from 1 to 65535'],
   [{ ...DATABRICKS, DATABRICKS_CLIENT_ID: 'a' }, 'DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET must be given together.'],
   [{ ...DATABRICKS, DATABRICKS_TOKEN: 'a' }, 'Databricks reads the lake from a bucket: set S3_BUCKET and S3_REGION, or DATABRICKS_LAKE'],
   [{ ENGINE: 'auto' }, 'ENGINE=auto needs DATABRICKS_HOST, DATABRICKS_HTTP_PATH and credentials.'],

@@ -5,8 +5,8 @@ import type { Operand as Sent } from './request.ts';
 
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 
-/** Writes a decimal or exponent number in plain digits: `1.25e1` → `12.5`. Null when the text is no number or needs more than 38 digits. */
-const plainDecimal = (text: string): { text: string; whole: number; scale: number } | null => {
+/** Writes a decimal or exponent number in plain digits: `1.25e1` → `12.5`. Null when the text is no number, or its exponent is beyond 400. */
+const plainDecimal = (text: string): { text: string; scale: number } | null => {
   const [, sign = '', left = '', right = '', exponent = '0'] = NUMBER.exec(text) ?? [];
   if (left + right === '') return null;
   const shift = Number(exponent);
@@ -17,9 +17,7 @@ const plainDecimal = (text: string): { text: string; whole: number; scale: numbe
   const at = Math.max(1, point);
   const integer = padded.slice(0, at).replace(/^0+(?=\d)/, '');
   const fraction = padded.slice(at).replace(/0+$/, '');
-  const whole = integer === '0' ? 0 : integer.length;
-  if (whole + fraction.length > 38) return null;
-  return { text: `${sign === '-' ? '-' : ''}${integer}${fraction ? `.${fraction}` : ''}`, whole, scale: fraction.length };
+  return { text: `${sign === '-' ? '-' : ''}${integer}${fraction ? `.${fraction}` : ''}`, scale: fraction.length };
 };
 
 /** Where a number lies among the values that a column can hold: on one, or between one and the next. */
@@ -123,7 +121,7 @@ const READERS: Record<Comparable, { expects: string; read: (given: Sent, type: C
   },
   int: { expects: 'a number', read: exact },
   bigint: { expects: 'a number', read: exact },
-  decimal: { expects: 'a number of at most 38 digits', read: exact },
+  decimal: { expects: 'a number', read: exact },
   double: { expects: 'a number', read: approximate },
   string: { expects: 'text', read: (given, type) => (typeof given === 'string' ? { kind: 'value', value: given, type } : null) },
   date: {

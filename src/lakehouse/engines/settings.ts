@@ -4,11 +4,14 @@ import { z } from 'zod';
 import { StartError } from '../../errors.ts';
 import type { LakePlace } from '../tables/files/lake-settings.ts';
 
+const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65_535;
+
 export const ENGINE_ENVIRONMENT = {
   /** Host name of the workspace, such as `dbc-0123.cloud.databricks.com`. When it is unset, DuckDB reads the lake. */
   DATABRICKS_HOST: z
     .string()
     .regex(/^[A-Za-z0-9.-]+(:\d{1,5})?$/, 'it must be a host name without https:// and without a path')
+    .refine((address) => isPort(address.split(':')[1] ?? '443'), 'its port must be from 1 to 65535')
     .optional(),
   DATABRICKS_HTTP_PATH: z
     .string()

@@ -6,9 +6,9 @@ import type { ApiError } from '../../../errors.ts';
  * `session-lost`: the server no longer knows the session. `starting`: the SQL warehouse says that it is stopped or starting. `busy`: the server takes no more
  * requests now. `refused`: credentials, certificate or address are wrong. `timeout`: the statement took longer than the server allows. `stopped`: somebody else
  * ended the statement. `unreachable`: the connection broke, or the server answered 500 or above. `missing`: a table that the statement names does not exist.
- * `failed`: anything else.
+ * `overflow`: a sum has more digits than a decimal holds. `failed`: anything else.
  */
-export type Failure = 'session-lost' | 'starting' | 'busy' | 'refused' | 'timeout' | 'stopped' | 'unreachable' | 'missing' | 'failed';
+export type Failure = 'session-lost' | 'starting' | 'busy' | 'refused' | 'timeout' | 'stopped' | 'unreachable' | 'missing' | 'overflow' | 'failed';
 
 interface Shape {
   name?: unknown;
@@ -40,6 +40,7 @@ const temporarily = /^TEMPORARILY_UNAVAILABLE\b/;
 /** The code must come before any quote: text of the statement itself could hold the same words. */
 const missing =
   /^[^`'"\n]*\[(TABLE_OR_VIEW_NOT_FOUND|PATH_NOT_FOUND|DELTA_(MISSING_DELTA_TABLE|TABLE_NOT_FOUND|PATH_DOES_NOT_EXIST|VERSION_NOT_(FOUND|CONTIGUOUS)))[\].]/;
+const overflown = /^[^`'"\n]*\[(ARITHMETIC_OVERFLOW|NUMERIC_VALUE_OUT_OF_RANGE)[\].]/;
 const gaveUp = /^Hive driver: (\d{3}|Error) when connecting to resource/;
 const broken =
   /^Expected to read \d+ |answer was cut|socket hang up|premature close|aborted|timed out|network|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPROTO/i;
@@ -80,6 +81,7 @@ export function classifyFailure(thrown: unknown): Failure {
   const [, status] = words.map((text) => gaveUp.exec(text)).find((found) => found !== null) ?? [];
   if (status !== undefined) return status === 'Error' ? 'unreachable' : ofStatus(Number(status));
   if (words.some((text) => missing.test(text))) return 'missing';
+  if (words.some((text) => overflown.test(text))) return 'overflow';
   if (error.errorCode === 'ERROR') return 'failed';
   const code = typeof error.code === 'string' ? error.code : '';
   if (distrusted.test(code)) return 'refused';
@@ -98,6 +100,7 @@ const ANSWERS: Readonly<Record<Failure, () => ApiError>> = {
   stopped: errors.warehouseUnavailable,
   unreachable: errors.warehouseUnavailable,
   missing: errors.warehouseTableMissing,
+  overflow: errors.sumTooLarge,
   failed: errors.internal,
 };
 

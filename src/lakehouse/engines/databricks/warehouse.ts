@@ -275,6 +275,7 @@ class Again {
       case 'timeout':
       case 'stopped':
       case 'missing':
+      case 'overflow':
       case 'failed':
         return null;
     }

@@ -23,6 +23,9 @@ const READS = [
   'select bit_xor(hash(t)) from read_parquet($1, hive_partitioning = false) t',
 ] as const;
 
+/** What the engine says when a sum of whole numbers or decimals leaves the 128 bits in which it is kept. */
+const OVERFLOW = /^Out of Range Error: Overflow in HUGEINT/;
+
 const firstLine = (error: unknown): string => (error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
 
 /** Finds what is wrong with the ends of a file. Undefined when the file exists and begins and ends as a Parquet file does. */
@@ -59,8 +62,8 @@ async function findDamage(connection: DuckDBConnection, files: readonly string[]
 }
 
 /**
- * Explains the failure of a statement that reads files of the lake. Answers `errors.lakeFileUnreadable` where one of them is missing or damaged, with its path
- * for the log only; otherwise the engine's own error. The caller is told `table`, or else the id of the table that the file belongs to.
+ * Explains the failure of a statement that reads files of the lake. Answers `errors.sumTooLarge` where a sum overflowed, and `errors.lakeFileUnreadable` where a
+ * file is missing or damaged, with its path for the log only; otherwise the engine's own error. The caller is told `table`, or else the id of the table that the file belongs to.
  */
 export async function explainFailure(
   connection: DuckDBConnection,
@@ -68,6 +71,7 @@ export async function explainFailure(
   { files, table }: { files: readonly string[]; table?: string },
 ): Promise<unknown> {
   const failure = firstLine(error);
+  if (OVERFLOW.test(failure)) return errors.sumTooLarge().with({ cause: error });
   if (files.length === 0 || !(error instanceof Error) || NOT_OF_FILES.test(failure)) return error;
   const damage = await findDamage(connection, [...new Set(files)], failure);
   if (!damage) return error;
