@@ -24,6 +24,8 @@ export interface Chart {
   look?: Look;
   /** Number of the rows that are drawn, where the table has more. */
   firstRows?: number;
+  /** Number of the series beyond those that are drawn. */
+  seriesLeftOut?: number;
 }
 
 /** A point of the flat table that most charts are drawn from: its channels, `s` (series) and `f` (facet). */

@@ -4,10 +4,11 @@ import { renderAsync } from '@resvg/resvg-js';
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import { drawAlluvial } from './alluvial.ts';
-import { basic, sumBars } from './basic.ts';
+import { basic, sumBars, sumSlices } from './basic.ts';
 import { countPoints, findStep, MOST_LINE_POINTS, type Chart } from './chart.ts';
 import { makeTheme, type Size } from './look.ts';
-import { MOST_PARALLEL, scientific } from './scientific.ts';
+import { listSamples, MOST_SAMPLES } from './samples.ts';
+import { gatherCells, MOST_HEATMAP_CELLS, MOST_PARALLEL, scientific } from './scientific.ts';
 import type { Spec, SpecMaker } from './spec.ts';
 import { statistical } from './statistical.ts';
 
@@ -67,13 +68,30 @@ const DOTTED: ReadonlySet<string> = new Set(['scatter', 'bar', 'dot-plot', 'bubb
 
 const LINED: ReadonlySet<string> = new Set(['line', 'area']);
 
+const GROUPED: ReadonlySet<string> = new Set(['box-plot', 'violin-plot']);
+
+/** Says what is left out of one picture of one type alone. */
+function listOwnOmissions(chart: Chart): string[] {
+  const first = (most: number, of: number, what: string) =>
+    of > most ? [`The first ${most.toLocaleString('en')} of ${of.toLocaleString('en')} ${what} are drawn.`] : [];
+  if (GROUPED.has(chart.type)) return first(MOST_SAMPLES, listSamples(chart, { byGroup: true }).length, 'groups');
+  if (chart.type === 'heatmap') return first(MOST_HEATMAP_CELLS, gatherCells(chart).length, 'cells');
+  const below = chart.type === 'pie' ? sumSlices(chart).filter(([, value]) => value < 0).length : 0;
+  return below === 0 ? [] : [`${below} ${below === 1 ? 'slice is' : 'slices are'} below zero and not drawn.`];
+}
+
 /** Says what a picture leaves out. */
 function listOmissions(chart: Chart): string[] {
   const facets = [...new Set(chart.series.map(({ facet }) => facet))];
   const most = LINED.has(chart.type) ? MOST_LINE_POINTS : undefined;
   const step = Math.max(...facets.map((facet) => findStep({ ...chart, series: chart.series.filter((one) => one.facet === facet) }, most)));
   const named = facets.filter((facet) => facet !== undefined).length;
+  const own = facets.flatMap((facet) => listOwnOmissions({ ...chart, series: chart.series.filter((one) => one.facet === facet) }));
   return [
+    ...(chart.seriesLeftOut === undefined
+      ? []
+      : [`The first ${chart.series.length} of ${(chart.series.length + chart.seriesLeftOut).toLocaleString('en')} series are drawn.`]),
+    ...new Set(own),
     ...(named > MOST_FACETS ? [`The first ${MOST_FACETS} of ${named} are drawn.`] : []),
     ...(chart.type === 'parallel-coordinates' && chart.series.some((one) => countPoints(one) > MOST_PARALLEL)
       ? [`The first ${MOST_PARALLEL} rows of each colour are drawn.`]

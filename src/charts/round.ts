@@ -92,7 +92,9 @@ const radar: SpecMaker = (chart) => {
   const shapes = asked.flatMap(({ label, at }, shape) =>
     [...corners, ...corners.slice(0, 1)].map(({ name, range: [low, high], angle }, o) => {
       const value = readNumber(at(name));
-      const radius = 0.1 + (0.9 * ((Number.isFinite(value) ? value : low) - low)) / (high - low);
+      // a missing value opens the outline
+      if (!Number.isFinite(value)) return { px: null, py: null, o, s: label, shape };
+      const radius = 0.1 + (0.9 * (value - low)) / (high - low);
       return { px: radius * Math.sin(angle), py: radius * Math.cos(angle), o, s: label, shape };
     }),
   );

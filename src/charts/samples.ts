@@ -17,6 +17,9 @@ export interface Sample {
   sorted: Float64Array;
 }
 
+/** How many boxes or violins one picture has at most. */
+export const MOST_SAMPLES = 200;
+
 /** Gathers the values of y by series, and by the categories of x where there are some; times are milliseconds. */
 export function listSamples(chart: Chart, { byGroup }: { byGroup: boolean }): Sample[] {
   const found = new Map<string, { g: string; s: string; values: number[] }>();

@@ -122,7 +122,11 @@ const areShort = (points: readonly Point[]) =>
   new Set(points.map((point) => printText(point['x'], ''))).size <= 24 && points.every((point) => printText(point['x'], '').length < 4);
 
 /** Cells side by side, however far apart their values are: on a scale of time they would have no extent. */
-const heatmap: SpecMaker = (chart) => {
+/** How many cells a heatmap has at most; a cell is a mark of its own. */
+export const MOST_HEATMAP_CELLS = 10_000;
+
+/** Gathers the cells of a heatmap, each with the mean of its values. */
+export function gatherCells(chart: Chart) {
   const points = flatten(chart);
   const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
   const label = (channel: string) => (isTime(channel) ? named(points.map((point) => point[channel])) : (value: unknown) => value);
@@ -136,8 +140,14 @@ const heatmap: SpecMaker = (chart) => {
     if (typeof value === 'number' && Number.isFinite(value)) [cell.sum, cell.count] = [cell.sum + value, cell.count + 1];
     found.set(key, cell);
   }
-  const places = Array.from(found.values(), ({ sum, count, ...cell }) => ({ x: cell.x, y: cell.y, z: count === 0 ? null : sum / count }));
-  const isMean = found.size < points.length;
+  return Array.from(found.values(), ({ sum, count, ...cell }) => ({ x: cell.x, y: cell.y, z: count === 0 ? null : sum / count }));
+}
+
+const heatmap: SpecMaker = (chart) => {
+  const points = flatten(chart);
+  const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
+  const places = gatherCells(chart);
+  const isMean = places.length < points.length;
   const side = (channel: string) => ({
     ...makeField(chart, channel),
     type: 'ordinal',
@@ -145,7 +155,7 @@ const heatmap: SpecMaker = (chart) => {
     axis: { labelOverlap: true, ...(channel === 'x' && !isTime('x') ? { labelAngle: areShort(points) ? 0 : -40 } : {}) },
   });
   return {
-    data: { values: places },
+    data: { values: places.slice(0, MOST_HEATMAP_CELLS) },
     mark: 'rect',
     encoding: {
       x: side('x'),
@@ -179,8 +189,6 @@ const written = (value: number) => String(Number(value.toPrecision(3)));
 const carpet: SpecMaker = (chart) => {
   const points = pickFinite(chart);
   const [levelX, levelY] = [levels(points.map(({ x }) => x)), levels(points.map(({ y }) => y))];
-  const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
-  const name = (channel: string, value: number) => (isTime(channel) ? new Date(value).toISOString().slice(0, 10) : written(value));
   const knots = new Map<string, { a: number; b: number; sum: number; count: number }>();
   for (const { x, y, z } of points) {
     const [a, b] = [levelX(x), levelY(y)];
@@ -204,7 +212,7 @@ const carpet: SpecMaker = (chart) => {
   const ends = (along: 'a' | 'b', channel: 'x' | 'y') =>
     [...new Set(placed.map((knot) => knot[along]))].flatMap((level) => {
       const [last] = placed.filter((knot) => knot[along] === level).sort((p, q) => q.px - p.px);
-      return last ? [{ ...last, t: name(channel, level), c: names[channel] }] : [];
+      return last ? [{ ...last, t: written(level), c: names[channel] }] : [];
     });
   const text = { ...shared, text: { field: 't', type: 'nominal' }, order: undefined };
   return {

@@ -2,7 +2,7 @@
 import { findExtent, findLook, findRangeOfY, nameValues, pickDots, pickNumbers, readNumber, splitTitleOf, type Chart } from './chart.ts';
 import { pickFirstColor, pickInk } from './look.ts';
 import { counted } from './counted.ts';
-import { listSamples, makeGroupNamer, type Sample } from './samples.ts';
+import { listSamples, makeGroupNamer, MOST_SAMPLES, type Sample } from './samples.ts';
 import { makeField, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
 /** Encoding of what distributions are compared by: the categories of x, numbers in their order, else the series. */
@@ -28,14 +28,15 @@ export function findQuantile(sorted: ArrayLike<number>, share: number): number {
 const WHISKER = 1.5;
 /** How many values beyond the whiskers of a box are drawn; the least and the greatest are among them. */
 const MOST_OUTER = 500;
+const MOST_OUTER_OF_ALL = 10_000;
 
 /** A box is the middle half of the values, with the median; what lies beyond the whiskers is drawn as points. */
-function makeBox({ g, s, sorted }: Sample) {
+function makeBox({ g, s, sorted }: Sample, most: number) {
   const [low, median, high] = [0.25, 0.5, 0.75].map((share) => findQuantile(sorted, share)) as [number, number, number];
   const reach = WHISKER * (high - low);
   const inner = sorted.filter((value) => value >= low - reach && value <= high + reach);
   const outer = sorted.filter((value) => value < low - reach || value > high + reach);
-  const step = Math.ceil(outer.length / MOST_OUTER);
+  const step = Math.ceil(outer.length / most);
   const drawn = Array.from(outer).filter((_, index) => index % step === 0 || index === outer.length - 1);
   return {
     box: { g, s, low, median, high, least: Math.min(low, inner[0] ?? low), greatest: Math.max(high, inner.at(-1) ?? high) },
@@ -45,7 +46,9 @@ function makeBox({ g, s, sorted }: Sample) {
 
 /** Boxes as wide as there is room for. Boxes of one group stand side by side, or one would hide the other. */
 const boxes: SpecMaker = (chart) => {
-  const made = listSamples(chart, { byGroup: true }).map(makeBox);
+  const samples = listSamples(chart, { byGroup: true }).slice(0, MOST_SAMPLES);
+  const most = Math.min(MOST_OUTER, Math.floor(MOST_OUTER_OF_ALL / Math.max(1, samples.length)));
+  const made = samples.map((sample) => makeBox(sample, most));
   const values = made.map(({ box }) => box);
   const count = new Set(values.map(({ g }) => g)).size * (hasSplits(chart) ? listSplits(chart).length : 1);
   const size = Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count))));
@@ -110,7 +113,8 @@ function curve(sorted: Float64Array, [from, to]: readonly [number, number]): { v
 const violins: SpecMaker = (chart) => {
   const splits = hasSplits(chart) ? listSplits(chart) : [];
   const room = 2 / Math.max(1, splits.length);
-  const shapes = listSamples(chart, { byGroup: true }).map(({ g, s, sorted }) => {
+  const samples = listSamples(chart, { byGroup: true }).slice(0, MOST_SAMPLES);
+  const shapes = samples.map(({ g, s, sorted }) => {
     const at = (share: number) => findQuantile(sorted, share);
     const middle = splits.length > 0 ? -1 + room * (splits.indexOf(s) + 0.5) : 0;
     const extent = findExtent([at(0), at(1)]);

@@ -1,6 +1,7 @@
 /** Turns a chart's data config into one read of its table, and into a plan for making series of the answer's rows. Pure. */
 import type { Aggregation, FunctionCall, FunctionName, GroupKey, ReadRequest } from '../../lakehouse/ask/request.ts';
 import { errors } from '../../errors.ts';
+import { isCalendar } from '../../lakehouse/terms/plan.ts';
 import { MEASURES, ROLES, WITH_ERRORS } from './roles.ts';
 import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
 
@@ -15,6 +16,8 @@ export interface ChannelPlan {
   position: number;
   role: SourceRole;
   title: string;
+  /** The zone in whose calendar the channel's instants are days, weeks, months, quarters or years. */
+  zone?: string | undefined;
 }
 
 export interface SeriesPlan {
@@ -42,6 +45,15 @@ const plotted = (column: string): string =>
   column === 'contributor' ? 'contributor.name' : column === 'device' ? 'device.serial_number' : column;
 
 const titleOf = ({ alias, seriesName, columnName }: DataSource) => alias ?? seriesName ?? (columnName === '*' ? 'count' : columnName);
+
+/** The read of a chart, and where in its answer the parts of a draft stand. */
+interface Compiled {
+  request: ReadRequest;
+  at: (draft: Draft) => number;
+  error: (draft: Draft) => number | null;
+  /** The zone of a draft that is cut into parts of a calendar. */
+  zone: (draft: Draft) => string | undefined;
+}
 
 interface Draft {
   source: DataSource;
@@ -97,10 +109,7 @@ class Answer {
   }
 }
 
-function plain(
-  config: DataConfig,
-  drafts: readonly Draft[],
-): { request: ReadRequest; at: (draft: Draft) => number; error: (draft: Draft) => number | null } {
+function plain(config: DataConfig, drafts: readonly Draft[]): Compiled {
   const answer = new Answer();
   const positions = new Map(drafts.map((draft) => [draft, answer.add(draft.column)]));
   const errorPositions = new Map(
@@ -116,6 +125,7 @@ function plain(
     },
     at: (draft) => positions.get(draft) ?? 0,
     error: (draft) => errorPositions.get(draft) ?? null,
+    zone: () => undefined,
   };
 }
 
@@ -132,7 +142,7 @@ function keysOf(config: DataConfig, drafts: readonly Draft[]): GroupKey[] {
   return [...keys, ...given.filter((key) => !keys.some(({ column }) => column === key.column))];
 }
 
-function aggregated(config: DataConfig, drafts: readonly Draft[]): ReturnType<typeof plain> {
+function aggregated(config: DataConfig, drafts: readonly Draft[]): Compiled {
   const answer = new Answer();
   const keys = keysOf(config, drafts);
   for (const key of keys) answer.add(outputOf(key));
@@ -144,11 +154,13 @@ function aggregated(config: DataConfig, drafts: readonly Draft[]): ReturnType<ty
   const x = keys[0]?.column;
   const positions = new Map<Draft, number>();
   const errorPositions = new Map<Draft, number>();
+  const zones = new Map<Draft, string>();
   for (const draft of drafts) {
     const { column, index } = draft;
     const key = draft.source.aggregate === undefined ? keys.find((one) => one.column === column) : undefined;
     if (key) {
       positions.set(draft, answer.add(outputOf(key)));
+      if (key.timezone !== undefined && key.timeBucket !== undefined && isCalendar(key.timeBucket)) zones.set(draft, key.timezone);
       continue;
     }
     const { name, second } = functionOf(draft, config.aggregation) ?? { name: 'avg' as const };
@@ -173,6 +185,7 @@ function aggregated(config: DataConfig, drafts: readonly Draft[]): ReturnType<ty
     },
     at: (draft) => positions.get(draft) ?? 0,
     error: (draft) => errorPositions.get(draft) ?? null,
+    zone: (draft) => zones.get(draft),
   };
 }
 
@@ -191,13 +204,14 @@ export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
   const counting = countsWithoutMeasure(type, drafts);
   const { groupBy = [], functions = [] } = config.aggregation ?? {};
   const aggregates = counting || groupBy.length + functions.length > 0 || drafts.some(({ source }) => source.aggregate !== undefined);
-  const { request, at, error } = (aggregates ? aggregated : plain)(config, drafts);
+  const { request, at, error, zone } = (aggregates ? aggregated : plain)(config, drafts);
   let groups = 0;
   const channelOf = (draft: Draft): ChannelPlan => ({
     channel: draft.source.role === 'groupBy' ? `groupBy${groups++}` : draft.source.role,
     position: at(draft),
     role: draft.source.role,
     title: titleOf(draft.source),
+    zone: zone(draft),
   });
   const seriesRole = SERIES_ROLE[type] ?? 'y';
   if (!aggregates && drafts.some(({ source }) => source.error !== undefined))

@@ -11,6 +11,8 @@ export interface PlottedAxis {
   column: string;
   /** Whether its values are numbers, times or categories. */
   kind: PlotKind;
+  /** The zone in whose calendar the instants are days, weeks, months, quarters or years; absent for any others. */
+  timezone?: string;
 }
 
 /** How a long trace was thinned. */
@@ -55,6 +57,8 @@ export interface VisualizationData {
   axes: Record<string, PlottedAxis>;
   /** At most 200. */
   series: PlottedSeries[];
+  /** How many more series there are than the 200; absent when there are none. */
+  seriesLeftOut?: number;
   /** Rows or groups that were read. */
   rows: number;
   /** Whether more rows or groups match than were read. */

@@ -80,7 +80,7 @@ export async function readSeries(
     const chunks: Buffer[] = [];
     for await (const chunk of page.rows) chunks.push(Buffer.from(chunk as Buffer));
     const rows = readJson(`[${Buffer.concat(chunks).toString('utf8')}]`) as Record<string, unknown>[];
-    const { axes, series } = makeSeries(plan, page.columns, rows, LINES.has(chartType));
+    const { axes, series, seriesLeftOut } = makeSeries(plan, page.columns, rows, LINES.has(chartType));
     const { truncated } = page.counts();
     return {
       chartType,
@@ -88,6 +88,7 @@ export async function readSeries(
       version: source.version,
       axes,
       series,
+      ...(seriesLeftOut === undefined ? {} : { seriesLeftOut }),
       rows: rows.length,
       truncated,
     };

@@ -42,6 +42,8 @@ function thinned(points: Record<string, unknown[]>, most: number): { points: Rec
 export interface Plotted {
   axes: Record<string, PlottedAxis>;
   series: PlottedSeries[];
+  /** How many series there are beyond those. */
+  seriesLeftOut?: number;
 }
 
 const MOST_SERIES = 200;
@@ -53,10 +55,12 @@ export function makeSeries(
   rows: readonly Record<string, unknown>[],
   thin: boolean,
 ): Plotted {
-  const axisOf = ({ position, title }: ChannelPlan): PlottedAxis => ({
+  const axisOf = ({ position, title, zone }: ChannelPlan): PlottedAxis => ({
     title,
     column: columns[position]?.name ?? '',
     kind: findAxisKind(columns[position]?.type_name ?? ''),
+    // dates and local times are in no zone
+    ...(zone !== undefined && columns[position]?.type_name === 'TIMESTAMP' ? { timezone: zone } : {}),
   });
   const read = (row: Record<string, unknown>, channel: ChannelPlan) => {
     const { column, kind } = axisOf(channel);
@@ -99,7 +103,8 @@ export function makeSeries(
       };
     }),
   );
-  return { axes, series: series.slice(0, MOST_SERIES) };
+  const seriesLeftOut = Math.max(0, series.length - MOST_SERIES);
+  return { axes, series: series.slice(0, MOST_SERIES), ...(seriesLeftOut > 0 ? { seriesLeftOut } : {}) };
 }
 
 /** What a picture is made of: the series of so many rows, which may be the first of more. */
@@ -108,20 +113,30 @@ export type Drawn = Plotted & { rows: number; truncated: boolean };
 /** A time without a zone is drawn at its place on a clock; read by the zone of this machine it would stand elsewhere. */
 const placeTime = (value: unknown): unknown => (typeof value === 'string' && /T[\d:.]+$/.test(value) ? `${value}Z` : value);
 
+/** Makes what places the times of an axis: an instant that begins a part of a zone's calendar stands at the date that it has there. */
+function makePlacer({ kind, timezone }: Partial<PlottedAxis>): ((value: unknown) => unknown) | null {
+  if (kind !== 'temporal') return null;
+  if (timezone === undefined) return placeTime;
+  // the dates of Sweden are written as ISO 8601 writes them
+  const dates = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' });
+  return (value) => (typeof value === 'string' ? `${dates.format(new Date(value))}T00:00:00.000Z` : value);
+}
+
 /** Makes the chart that the drawing code takes. */
-export const makeChart = (type: string, title: string, { axes, series, rows, truncated }: Drawn, look: Look): Chart => ({
+export const makeChart = (type: string, title: string, { axes, series, seriesLeftOut, rows, truncated }: Drawn, look: Look): Chart => ({
   type,
   title,
   look,
   ...(truncated ? { firstRows: rows } : {}),
+  ...(seriesLeftOut === undefined ? {} : { seriesLeftOut }),
   axes,
   series: series.map(({ name, color, facet, traceType, axis, points }): ChartSeries => ({
     name,
     points: Object.fromEntries(
-      Object.entries(points).map(([channel, values]) => [
-        channel,
-        axes[channel === 'y' && axis === 'secondary' && axes['y2'] ? 'y2' : channel]?.kind === 'temporal' ? values.map(placeTime) : values,
-      ]),
+      Object.entries(points).map(([channel, values]) => {
+        const place = makePlacer(axes[channel === 'y' && axis === 'secondary' && axes['y2'] ? 'y2' : channel] ?? {});
+        return [channel, place ? values.map(place) : values];
+      }),
     ),
     axis,
     ...(color === null ? {} : { color }),

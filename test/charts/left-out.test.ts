@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { makeChart, makeSeries } from '../../src/api/visualizations/series.ts';
+import type { Chart } from '../../src/charts/chart.ts';
+import { drawSvg, makeSpec } from '../../src/charts/draw.ts';
+
+const numbers = { title: 'n', kind: 'numeric' as const };
+const categories = { title: 'plot', kind: 'categorical' as const };
+const saidOf = (chart: Chart): readonly string[] => (makeSpec(chart).title as { subtitle?: string[] }).subtitle ?? [];
+const plots = (count: number) => Array.from({ length: count }, (_, index) => `plot ${index}`);
+
+test('series beyond 200 are counted in the data, and said on the picture', () => {
+  const channel = (name: string, position: number) => ({ channel: name, position, role: 'y' as const, title: name });
+  const columns = [
+    { name: 'plot', type_name: 'STRING' },
+    { name: 'spad', type_name: 'INT' },
+  ];
+  const source = { tableName: 'leaves', columnName: 'spad', role: 'y' as const };
+  const plan = {
+    request: {},
+    shared: [],
+    series: [{ name: 'SPAD', channels: [channel('y', 1)], source }],
+    color: channel('color', 0),
+    facet: null,
+  };
+  const made = (count: number) => {
+    const plotted = makeSeries(
+      plan as Parameters<typeof makeSeries>[0],
+      columns,
+      plots(count).map((plot) => ({ plot, spad: 1 })),
+      false,
+    );
+    return { ...plotted, rows: count, truncated: false };
+  };
+  expect(made(200)).not.toHaveProperty('seriesLeftOut');
+  expect(saidOf(makeChart('line', '', made(200), {}))).toEqual([]);
+  expect(made(207)).toMatchObject({ seriesLeftOut: 7 });
+  expect(saidOf(makeChart('line', '', made(207), {}))).toEqual(['The first 200 of 207 series are drawn.']);
+});
+
+test.each(['box-plot', 'violin-plot'])('of a %s at most 200 groups are drawn, and few of the points of many boxes', (type) => {
+  const chart = (count: number): Chart => ({
+    type,
+    title: '',
+    axes: { x: categories, y: numbers },
+    series: [
+      {
+        name: 'SPAD',
+        points: { x: plots(count).flatMap((plot) => Array<string>(5).fill(plot)), y: plots(count).flatMap(() => [1, 2, 3, 4, 900]) },
+      },
+    ],
+  });
+  expect(saidOf(chart(200))).toEqual([]);
+  expect(saidOf(chart(201))).toEqual(['The first 200 of 201 groups are drawn.']);
+  expect(JSON.stringify(makeSpec(chart(5_000))).length).toBeLessThan(3_000_000);
+});
+
+test('of a heatmap at most 10,000 cells are drawn', () => {
+  const chart = (count: number): Chart => ({
+    type: 'heatmap',
+    title: '',
+    axes: { x: numbers, y: numbers, z: numbers },
+    series: [
+      {
+        name: 'z',
+        points: {
+          x: plots(count).map((_, index) => index % 500),
+          y: plots(count).map((_, index) => Math.floor(index / 500)),
+          z: plots(count).map(() => 1),
+        },
+      },
+    ],
+  });
+  expect(saidOf(chart(10_000))).toEqual([]);
+  expect(saidOf(chart(50_000))).toEqual(['The first 10,000 of 50,000 cells are drawn.']);
+  expect((makeSpec(chart(50_000))['data'] as { values: unknown[] }).values).toHaveLength(10_000);
+});
+
+test('a slice below zero is left out of a pie, which says so', async () => {
+  const chart = (values: number[]): Chart => ({
+    type: 'pie',
+    title: '',
+    axes: { labels: categories, values: numbers },
+    series: [{ name: 'n', points: { labels: plots(values.length), values } }],
+  });
+  expect(saidOf(chart([3, 1, 4]))).toEqual([]);
+  expect(saidOf(chart([3, 1, -4]))).toEqual(['1 slice is below zero and not drawn.']);
+  const svg = await drawSvg(chart([3, 1, -4]));
+  expect([svg.includes('75 %'), svg.includes('plot 2')]).toEqual([true, false]);
+});
+
+test('a radar leaves its outline open where a value is missing', () => {
+  const chart = (last: number | null): Chart => ({
+    type: 'radar',
+    title: '',
+    axes: { y: numbers },
+    series: ['a', 'b', 'c'].map((name, index) => ({ name, points: { y: [1, index === 2 ? last : 5] } })),
+  });
+  const corners = (last: number | null) => /"px":null,"py":null,"o":2,"s":"2"/.test(JSON.stringify(makeSpec(chart(last))));
+  expect([corners(5), corners(null)]).toEqual([false, true]);
+});
+
+test('a day of a zone stands at its date there, whatever its hour in UTC', () => {
+  const channel = (name: string, position: number, zone?: string) => ({ channel: name, position, role: 'x' as const, title: name, zone });
+  const drawn = (type_name: string, at: string, zone?: string) => {
+    const columns = [
+      { name: 'at_day', type_name },
+      { name: 'spad', type_name: 'DOUBLE' },
+    ];
+    const plan = {
+      request: {},
+      shared: [channel('x', 0, zone)],
+      series: [{ name: 'SPAD', channels: [channel('y', 1)], source: { tableName: 'leaves', columnName: 'spad', role: 'y' as const } }],
+      color: null,
+      facet: null,
+    };
+    const plotted = makeSeries(plan as Parameters<typeof makeSeries>[0], columns, [{ at_day: at, spad: 1 }], false);
+    return [plotted.series[0]?.points['x'], makeChart('bar', '', { ...plotted, rows: 1, truncated: false }, {}).series[0]?.points['x']];
+  };
+  const noon = '2026-04-30T12:00:00.000Z';
+  expect(drawn('TIMESTAMP', noon)).toEqual([[noon], [noon]]);
+  expect(drawn('TIMESTAMP', noon, 'Pacific/Auckland')).toEqual([[noon], ['2026-05-01T00:00:00.000Z']]);
+  // a day whose midnight its zone skipped
+  expect(drawn('TIMESTAMP', '2026-03-29T01:00:00.000Z', 'Atlantic/Azores')[1]).toEqual(['2026-03-29T00:00:00.000Z']);
+  expect(drawn('DATE', '2026-05-01', 'Pacific/Auckland')[1]).toEqual(['2026-05-01']);
+});
