@@ -175,7 +175,10 @@ const catalogue = {
   notHttp: say(400, 'This is not an HTTP request that can be understood.'),
   hostInvalid: say(400, 'A request names its host once, in one Host header.'),
   requestTooSlow: say(408, 'The request did not arrive in time.'),
-  headersTooLarge: say(431, 'The address and headers of the request are longer than 16 kB.'),
+  headersTooLarge: say(
+    431,
+    'The address and headers of the request are longer than 64 kB. Filters with long lists can be sent in the body of an export: POST …/data/exports.',
+  ),
   payloadTooLarge: say(413, (limit: string) => `The request is larger than ${limit}.`),
   fileTooLarge: say(
     413,
@@ -338,6 +341,7 @@ const catalogue = {
   overloaded: say(503, 'The service has more requests than it can answer; try again shortly.'),
   tooManyListeners: say(429, 'You listen to changes as often as one caller may; end one of your streams.'),
   shuttingDown: say(503, 'The service is stopping.'),
+  notReady: say(503, 'The service is starting or stopping, or recovers from a fault; ask again in a second.'),
   internal: say(500, 'Something went wrong on our side. The request id names it in our log.'),
 };
 

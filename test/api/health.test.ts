@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -28,4 +32,22 @@ test('GET /health/live and /health/ready say no more than that; another method i
   expect(refused).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
   expect(refused.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   expect((await call('GET', '/health/nothing')).body.code).toBe('ROUTE_NOT_FOUND');
+});
+
+test('GET /health/ready says NOT_READY of a service that has not started yet, and is ready when it has', async () => {
+  const context = await site.context();
+  const starting = createServer(createApp(context)).listen(0, '127.0.0.1');
+  await once(starting, 'listening');
+  const ask = async () => {
+    const answer = await fetch(`http://127.0.0.1:${(starting.address() as AddressInfo).port}/health/ready`);
+    return { status: answer.status, body: (await answer.json()) as unknown };
+  };
+  try {
+    context.ready = false;
+    expect(await ask()).toMatchObject({ status: 503, body: { code: 'NOT_READY', detail: expect.stringContaining('starting') as string } });
+    context.ready = true;
+    expect(await ask()).toEqual({ status: 200, body: { status: 'ready' } });
+  } finally {
+    starting.close();
+  }
 });

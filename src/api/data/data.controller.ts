@@ -159,7 +159,8 @@ export class DataController extends ApiController {
   /**
    * For everybody who may read the experiment; raw and uploaded rows need contribute access, else TABLE_DENIED (403). Rows come plain, filtered,
    * projected or aggregated. JSON gives one page of 100 plain rows, or every group of an aggregation up to 100,000, unless `page`, `pageSize` or
-   * `limit` say otherwise; the `Link` header of a page of plain rows leads to the next and the previous one by `cursor`. CSV, NDJSON, Arrow and
+   * `limit` say otherwise; the `Link` header of a page of plain rows leads to the next and the previous one by `cursor`, if the
+   * query is not too long to repeat; `page` always works. An address may have 64 kB; longer filters go into the body of an export. CSV, NDJSON, Arrow and
    * Parquet (by `format` or `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind (over HTTP/1.1;
    * HTTP/1.0 has no trailers). What the table cannot answer refuses with QUERY_REFUSED, unreadable parameters with INVALID_INPUT (400), a version
    * that is not kept with TABLE_VERSION_GONE (410), too many statements at once with CALLER_BUSY (429), and what takes too long with

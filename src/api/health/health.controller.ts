@@ -26,13 +26,13 @@ export class HealthController extends ApiController {
   }
 
   /**
-   * For everybody, without signing in. Refused with SHUTTING_DOWN (503) before the service is ready and while it stops, and DATABASE_UNAVAILABLE
-   * (503) without its database. The details are on the admin port.
+   * For everybody, without signing in. Refused with NOT_READY (503) while the service starts or stops, and DATABASE_UNAVAILABLE (503)
+   * without its database. The details are on the admin port.
    * @summary Check that requests can be served
    */
   @Get('ready')
   public async checkReadiness(): Promise<Readiness> {
-    if (!this.ctx.ready) throw errors.shuttingDown().with({ retryAfter: 1 });
+    if (!this.ctx.ready) throw errors.notReady().with({ retryAfter: 1 });
     await this.ctx.db.ping();
     return { status: 'ready' };
   }

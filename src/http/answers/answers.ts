@@ -61,6 +61,15 @@ const WHOLE_LIST = 1_000;
 export const readPageOrWhole = (asked: PageQuery): PageAsked & { limit: number; offset: number } =>
   readPageQuery(asked, asked.page === undefined && asked.pageSize === undefined ? WHOLE_LIST : 100);
 
+/** Common clients, such as fetch of Node, take 16 kB of headers; a longer answer would be lost to them whole. */
+const LONGEST_LINKS = 12_000;
+
+/** Sets Link, which repeats the query; not where a long query would make it longer than clients take. */
+function setLinks(response: Response, links: readonly string[]): void {
+  const text = links.join(', ');
+  if (text !== '' && text.length <= LONGEST_LINKS) response.setHeader('Link', text);
+}
+
 /** Sets X-Total-Count and Link of a list. Beyond the count limit there is no last page to link to. */
 export function setListHeaders<T>(
   request: Request | undefined,
@@ -82,7 +91,7 @@ export function setListHeaders<T>(
   if (page > 1) links.push(`${url(page - 1)}; rel="prev"`);
   if (page < last) links.push(`${url(page + 1)}; rel="next"`);
   if (exact) links.push(`${url(last)}; rel="last"`);
-  response.setHeader('Link', links.join(', '));
+  setLinks(response, links);
   return rows;
 }
 
@@ -99,7 +108,7 @@ export function setCursorLinks(
     return `<${request.path}?${query.toString()}>; rel="${rel}"`;
   };
   const links = [...(previous === null ? [] : [link(previous, 'prev')]), ...(next === null ? [] : [link(next, 'next')])];
-  if (links.length > 0) response.setHeader('Link', links.join(', '));
+  setLinks(response, links);
 }
 
 /** Sets X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
@@ -121,7 +130,7 @@ export function setWindowHeaders<T>(
   if (offset > 0) links.push(link(Math.max(0, offset - limit), 'prev'));
   if (offset + limit < total) links.push(link(offset + limit, 'next'));
   links.push(link(Math.max(0, Math.ceil(total / limit) - 1) * limit, 'last'));
-  response.setHeader('Link', links.join(', '));
+  setLinks(response, links);
   return rows;
 }
 

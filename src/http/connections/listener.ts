@@ -9,6 +9,8 @@ import { answerUnparsed } from './unparsed.ts';
 export function createListener(answer: RequestListener): Server {
   const server = createServer(
     {
+      // a filter of 1,000 UUIDs has 45,000 characters where its quotes and commas are encoded
+      maxHeaderSize: 65_536,
       keepAliveTimeout: 65_000,
       requestTimeout: 0,
       headersTimeout: 20_000,
