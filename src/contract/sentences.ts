@@ -21,7 +21,12 @@ const FORMATS: Readonly<Record<string, string>> = {
   name: NAME_RULE,
 };
 
-const NOT_BLANK = '\\S';
+/** What patterns of the document ask for that a person who sends something would not read. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  '\\S': 'must not be blank',
+  '^https?://[^\\x00-\\x20\\x7f/?#@]+([/?][^\\x00-\\x20\\x7f#]*)?$':
+    'must be a URL such as https://example.org/fieldlake, without a user name, spaces and a #fragment',
+};
 
 const either = (names: readonly string[]) => [...new Set(names)].join(' or ');
 
@@ -54,12 +59,11 @@ const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
   const: ({ params }) => `must be ${String((params as { allowedValue: unknown }).allowedValue)}`,
   format: ({ params }) => formatted((params as { format: string }).format),
   // a pattern beside a format says the same as the format
-  pattern: ({ params, parentSchema }) =>
-    (params as { pattern: string }).pattern === NOT_BLANK
-      ? 'must not be blank'
-      : typeof parentSchema?.['format'] === 'string'
-        ? formatted(parentSchema['format'])
-        : `must match ${(params as { pattern: string }).pattern}`,
+  pattern: ({ params, parentSchema }) => {
+    const { pattern } = params as { pattern: string };
+    if (PATTERNS[pattern] !== undefined) return PATTERNS[pattern];
+    return typeof parentSchema?.['format'] === 'string' ? formatted(parentSchema['format']) : `must match ${pattern}`;
+  },
   minLength: ({ params }) => (count(params) === 1 ? 'must not be empty' : `must have ${several(count(params), 'character')} or more`),
   maxLength: ({ params }) => `must have at most ${several(count(params), 'character')}`,
   minItems: ({ params }) => (count(params) === 1 ? 'must not be empty' : `must have ${several(count(params), 'item')} or more`),

@@ -17,6 +17,16 @@ export const findWaiting = (db: Queryable) =>
     from (select count(*) as count, min(i.arrived_at) as oldest from pending_messages p join inbox i on i.id = p.message_id) m,
       (select coalesce(sum(cardinality(row_ids)), 0)::bigint as rows, min(created_at) as oldest from macro_work) w`);
 
+/** Experiments whose messages wait, those that wait longest first. */
+export const listWaitingExperiments = (db: Queryable) =>
+  db.rows<{ experimentId: string; experimentName: string | null; pendingMessages: number; messageLag: number }>(sql(
+    'lake.waitingExperiments',
+  )`
+    select p.experiment_id as "experimentId", r.name as "experimentName", count(*) as "pendingMessages",
+      coalesce(extract(epoch from now() - min(i.arrived_at)), 0)::float8 as "messageLag"
+    from pending_messages p join inbox i on i.id = p.message_id left join resources r on r.id = p.experiment_id
+    group by p.experiment_id, r.name order by "messageLag" desc, p.experiment_id limit 20`);
+
 export interface KindStatus {
   kind: string;
   tables: number;

@@ -12,7 +12,7 @@ import { printPhysicalType } from '../lakehouse/tables/staging.ts';
 import { quoteName } from '../lakehouse/terms/quoting.ts';
 import { SORT } from '../api/data/compaction.service.ts';
 import { decodeStored } from '../api/messages/reading.service.ts';
-import { findWaiting, listKinds, listMessageStates, listReasons, listTables } from './lake.queries.ts';
+import { findWaiting, listKinds, listMessageStates, listReasons, listTables, listWaitingExperiments } from './lake.queries.ts';
 
 /** The parts of the service that a command works with. */
 export interface LakeTools extends Pick<Context, 'db' | 'staging' | 'pipelines' | 'objects' | 'lake' | 'lakeFolder'> {
@@ -25,15 +25,16 @@ export interface LakeTools extends Pick<Context, 'db' | 'staging' | 'pipelines' 
 
 const SMALL_ROWS = 50_176;
 
-/** Loads how much the lake holds, how far the pipeline is behind, and what was set aside for which reasons. */
+/** Loads how much the lake holds, how far the pipeline is behind and with whose messages, and what was set aside for which reasons. */
 export async function loadLakeStatus({ db }: Pick<LakeTools, 'db'>) {
-  const [waiting, kinds, messages, setAside] = await Promise.all([
+  const [waiting, experiments, kinds, messages, setAside] = await Promise.all([
     findWaiting(db),
+    listWaitingExperiments(db),
     listKinds(db, SMALL_ROWS),
     listMessageStates(db),
     listReasons(db),
   ]);
-  return { waiting, tables: kinds, messages, setAside };
+  return { waiting: { ...waiting, experiments }, tables: kinds, messages, setAside };
 }
 
 /**

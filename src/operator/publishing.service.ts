@@ -12,6 +12,7 @@ export async function publishLogs(ctx: Pick<Context, 'db' | 'lake' | 'staging' |
     onProblem: (tableId, error) => {
       const now = Date.now();
       if (now - (spoken.get(tableId) ?? 0) < SILENT_MS) return;
+      for (const [id, at] of spoken) if (now - at >= SILENT_MS) spoken.delete(id);
       spoken.set(tableId, now);
       ctx.log.error({ err: error, tableId }, 'the log of a table could not be published');
     },

@@ -166,6 +166,11 @@ describe('endpoints', () => {
     expect(changed).toMatchObject({ status: 200, body: { kinds: ['export.failed'], enabled: false, disabledReason: null } });
     expect((await owner()('PATCH', at(id), { body: { enabled: true }, headers })).status).toBe(412);
     expect((await owner()('PATCH', at(id), { body: { url: 'http://10.0.0.1/' } })).status).toBe(400);
+    expect((await owner()('PATCH', at(id), { body: { url: receiver.url } })).status).toBe(200);
+    const unread = await owner()('PATCH', at(id), { body: { url: 'https://name@example.org/' } });
+    expect(unread.body.errors).toEqual([
+      { path: '/url', message: 'must be a URL such as https://example.org/fieldlake, without a user name, spaces and a #fragment' },
+    ]);
     expect((await owner()('POST', at(`${id}/test`))).body.code).toBe('WEBHOOK_DISABLED');
   });
 

@@ -1,11 +1,42 @@
+import { randomUUID } from 'node:crypto';
 import { truncateSync, writeFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
+import { loadLakeStatus } from '../../src/operator/lake.service.ts';
+import { makeCast } from '../support/cast.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually } from '../support/crashes.ts';
+import { cloneDatabase } from '../support/database.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+
+test('lake status names the experiments whose messages wait, those that wait longest first', async () => {
+  const clone = await cloneDatabase();
+  try {
+    const { owner: person, leafLab } = await makeCast(clone.db);
+    const [late, early] = [randomUUID(), randomUUID()];
+    for (const [id, name] of [
+      [late, 'Late'],
+      [early, 'Early'],
+    ])
+      await clone.db.run(sql('test')`
+        insert into resources (id, type, organization_id, name, created_by) values (${id}, 'experiment', ${leafLab}, ${name}, ${person.id})`);
+    expect((await loadLakeStatus(clone)).waiting).toMatchObject({ pendingMessages: 0, experiments: [] });
+    for (const id of [early, late, late])
+      await storeMessages(clone.db, [{ experimentId: id, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify({ n: randomUUID() })) }]);
+    const { waiting } = await loadLakeStatus(clone);
+    expect(waiting).toMatchObject({
+      pendingMessages: 3,
+      experiments: [
+        { experimentId: early, experimentName: 'Early', pendingMessages: 1 },
+        { experimentId: late, experimentName: 'Late', pendingMessages: 2 },
+      ],
+    });
+  } finally {
+    await clone.drop();
+  }
+});
 
 let test$: TestServer;
 let owner: Call;
