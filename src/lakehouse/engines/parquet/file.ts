@@ -77,11 +77,19 @@ export class ParquetFile {
     const folder = join(temporaryFolder, `parquet-${randomUUID()}`);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const instance = await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: MEMORY, temp_directory: join(folder, 'spill') });
-    const connection = await instance.connect();
-    const file = new ParquetFile(columns, folder, instance, connection);
-    await connection.run(`set timezone = 'UTC'`);
-    await connection.run(`create temp table part (${file.#arrivals.map(({ sql }, index) => `c${index} ${sql}`).join(', ')})`);
-    return file;
+    const file = new ParquetFile(columns, folder, instance, await instance.connect());
+    try {
+      await file.#begin();
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    await this.#connection.run(`set timezone = 'UTC'`);
+    await this.#connection.run(`create temp table part (${this.#arrivals.map(({ sql }, index) => `c${index} ${sql}`).join(', ')})`);
   }
 
   /** Adds rows; each has the values of the columns, in their order. */
