@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { ParquetReader } from 'parquetjs-lite';
@@ -9,6 +11,16 @@ import { noteValues } from '../../src/lakehouse/tables/value-notes.ts';
 import { grant } from '../support/cast.ts';
 import { detailsOf } from '../support/operators.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+
+/** Lists the folders within those of a store that hold nothing. */
+async function listEmptyFolders(store: string): Promise<string[]> {
+  const entries = await readdir(store, { recursive: true, withFileTypes: true });
+  const used = new Set(entries.map(({ parentPath }) => parentPath));
+  return entries.flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    return entry.isDirectory() && entry.parentPath !== store && !used.has(path) ? path : [];
+  });
+}
 
 let site: TestServer;
 let experimentId: string;
@@ -513,6 +525,7 @@ describe('reads', () => {
       await sleep(50);
     }
     expect(erasure).toMatchObject({ status: 'completed', report: { lake: { rows: 8 }, uploads: { rows: expect.any(Number) } } });
+    expect(await listEmptyFolders(join(site.dataDir, 'objects'))).toEqual([]);
     expect(erasure!.report['answers']!.rows).toBeGreaterThan(0);
     expect(erasure!.report['lake']!.bytes).toBeGreaterThan(0);
     expect((await site.as(site.cast.stranger)('GET', `/api/v1/erasures/${erasureId}`)).status).toBe(404);

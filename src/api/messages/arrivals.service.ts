@@ -130,4 +130,8 @@ export async function adoptObjects(ctx: Context, signal: AbortSignal, afterMs = 
 }
 
 /** Removes the inbox of a deleted experiment, with the objects in it. */
-export const eraseInbox = (ctx: Context, experimentId: string) => eraseMessages(ctx.db, experimentId, (key) => ctx.objects.delete(key));
+export async function eraseInbox(ctx: Context, experimentId: string): Promise<{ rows: number; bytes: number }> {
+  const removed = await eraseMessages(ctx.db, experimentId, (key) => ctx.objects.delete(key));
+  await ctx.objects.erase(`${printObjectKey(PREFIX, experimentId.toLowerCase())}/`);
+  return removed;
+}

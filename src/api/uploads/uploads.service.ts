@@ -152,6 +152,7 @@ export async function abandon(ctx: Context, uploadId: string, reason: string, is
   });
   if (!isAbandoned) return;
   for (const { objectKey: key } of keys) await ctx.objects.delete(key);
+  await ctx.objects.erase(`${printObjectKey('uploads', uploadId)}/`);
 }
 
 /** How long the sender of a failed upload waits until it is abandoned. Without the database or the store this may take far longer. */
@@ -325,7 +326,10 @@ export async function sweepUploadObjects(ctx: Context, { graceMs, signal }: { gr
 /** Removes the uploads of a deleted experiment with their bytes. */
 export async function eraseUploads(ctx: Context, experimentId: string): Promise<{ rows: number; bytes: number }> {
   let bytes = 0;
-  for (const { objectKey: key, byteCount } of await listUploadsToErase(ctx.db, experimentId))
+  for (const { uploadId, objectKey: key, byteCount } of await listUploadsToErase(ctx.db, experimentId)) {
     if (key !== null && (await ctx.objects.delete(key))) bytes += byteCount;
+    // every file of an upload goes, and a folder store keeps its empty folder otherwise
+    await ctx.objects.erase(`${printObjectKey('uploads', uploadId)}/`);
+  }
   return { rows: await deleteUploadsOf(ctx.db, experimentId), bytes };
 }
