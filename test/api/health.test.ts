@@ -40,7 +40,7 @@ test('GET /health/ready says NOT_READY of a service that has not started yet, an
   await once(starting, 'listening');
   const ask = async () => {
     const answer = await fetch(`http://127.0.0.1:${(starting.address() as AddressInfo).port}/health/ready`);
-    return { status: answer.status, body: (await answer.json()) as unknown };
+    return { status: answer.status, body: await answer.json() };
   };
   try {
     context.ready = false;

@@ -24,7 +24,7 @@ test('series beyond 200 are counted in the data, and said on the picture', () =>
   };
   const made = (count: number) => {
     const plotted = makeSeries(
-      plan as Parameters<typeof makeSeries>[0],
+      plan,
       columns,
       plots(count).map((plot) => ({ plot, spad: 1 })),
       false,
@@ -113,7 +113,7 @@ test('a day of a zone stands at its date there, whatever its hour in UTC', () =>
       color: null,
       facet: null,
     };
-    const plotted = makeSeries(plan as Parameters<typeof makeSeries>[0], columns, [{ at_day: at, spad: 1 }], false);
+    const plotted = makeSeries(plan, columns, [{ at_day: at, spad: 1 }], false);
     return [plotted.series[0]?.points['x'], makeChart('bar', '', { ...plotted, rows: 1, truncated: false }, {}).series[0]?.points['x']];
   };
   const noon = '2026-04-30T12:00:00.000Z';

@@ -24,7 +24,9 @@ test('lake status names the experiments whose messages wait, those that wait lon
         insert into resources (id, type, organization_id, name, created_by) values (${id}, 'experiment', ${leafLab}, ${name}, ${person.id})`);
     expect((await loadLakeStatus(clone)).waiting).toMatchObject({ pendingMessages: 0, experiments: [] });
     for (const id of [early, late, late])
-      await storeMessages(clone.db, [{ experimentId: id, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify({ n: randomUUID() })) }]);
+      await storeMessages(clone.db, [
+        { experimentId: id, clientId: 'multispeq_1', body: Buffer.from(JSON.stringify({ n: randomUUID() })) },
+      ]);
     const { waiting } = await loadLakeStatus(clone);
     expect(waiting).toMatchObject({
       pendingMessages: 3,

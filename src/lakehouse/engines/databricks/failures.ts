@@ -8,7 +8,8 @@ import type { ApiError } from '../../../errors.ts';
  * ended the statement. `unreachable`: the connection broke, or the server answered 500 or above. `missing`: a table that the statement names does not exist.
  * `overflow`: a sum has more digits than a decimal holds. `failed`: anything else.
  */
-export type Failure = 'session-lost' | 'starting' | 'busy' | 'refused' | 'timeout' | 'stopped' | 'unreachable' | 'missing' | 'overflow' | 'failed';
+export type Failure =
+  'session-lost' | 'starting' | 'busy' | 'refused' | 'timeout' | 'stopped' | 'unreachable' | 'missing' | 'overflow' | 'failed';
 
 interface Shape {
   name?: unknown;
