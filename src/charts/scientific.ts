@@ -121,7 +121,6 @@ const named = (values: readonly unknown[]) => {
 const areShort = (points: readonly Point[]) =>
   new Set(points.map((point) => printText(point['x'], ''))).size <= 24 && points.every((point) => printText(point['x'], '').length < 4);
 
-/** Cells side by side, however far apart their values are: on a scale of time they would have no extent. */
 /** How many cells a heatmap has at most; a cell is a mark of its own. */
 export const MOST_HEATMAP_CELLS = 10_000;
 
@@ -143,6 +142,7 @@ export function gatherCells(chart: Chart) {
   return Array.from(found.values(), ({ sum, count, ...cell }) => ({ x: cell.x, y: cell.y, z: count === 0 ? null : sum / count }));
 }
 
+/** Cells side by side, however far apart their values are: on a scale of time they would have no extent. */
 const heatmap: SpecMaker = (chart) => {
   const points = flatten(chart);
   const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
