@@ -34,8 +34,6 @@ export interface BronzeField {
   form: 'text' | 'token' | 'json' | ColumnType;
   /** For text of a delimited file: the column that holds it as it was sent, how it is read, and the classes of what is read where they are known. */
   read?: { sent: string; reading: Reading; wanted?: ColumnType; classes?: number };
-  /** Whether some numbers or times of a declared type are infinite. Those are odd, since no answer can show them. */
-  isInfinite?: boolean;
   /** What the report says of the column besides its type. */
   note?: string;
 }

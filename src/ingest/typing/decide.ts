@@ -68,7 +68,7 @@ export const isSameType = (a: ColumnType, b: ColumnType) => printType(a) === pri
 /** The predicate under which a value of a field fits a type, or null when every value does. */
 function fits(field: BronzeField, type: ColumnType): string | null {
   const { column, form } = field;
-  if (isDeclared(form) && isSameType(form, type)) return field.isInfinite === true ? `isfinite(${column})` : null;
+  if (isDeclared(form) && isSameType(form, type)) return null;
   const ofKind = (letter: string, rest: string) => (form === 'token' ? `starts_with(${column}, '${letter}') and ${rest}` : rest);
   if (type.kind === 'variant' || type.kind === 'string') return null;
   if (type.kind === 'boolean') return form === 'token' ? `starts_with(${column}, 'b')` : `${printText(field)} in ('true', 'false')`;

@@ -111,7 +111,6 @@ interface Described {
 }
 
 const CUT = 'The file has these times to the nanosecond; they are kept to the microsecond.';
-const NAN = 'Missing values that are NaN in the file:';
 const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
 
 /** Finds columns with times in nanoseconds. Those in `finer` have a time that microseconds cannot say. Of those in `cut` the engine reads only microseconds. */
@@ -136,36 +135,6 @@ async function findFineTimes(
   );
   const inNanoseconds = new Set(rows.map(({ name }) => String(name)));
   return { finer, cut: new Set(zoned.filter((name) => inNanoseconds.has(name))) };
-}
-
-/** The types whose values can be infinite. Those of the first two can be NaN as well. */
-const WILD = ['FLOAT', 'DOUBLE', 'TIMESTAMP', 'TIMESTAMP WITH TIME ZONE'];
-const [FLOAT, DOUBLE] = WILD;
-
-/** What a column has of values that no answer can show. */
-interface WildValues {
-  nans: number;
-  isInfinite: boolean;
-}
-
-/** Counts the values that are NaN, and looks for infinite ones, in the columns that can have them. */
-async function findWildValues(
-  ask: (sql: string) => Promise<readonly Record<string, unknown>[]>,
-  described: readonly Described[],
-): Promise<ReadonlyMap<string, WildValues>> {
-  const open = described.filter(({ type }) => WILD.includes(type));
-  const found = new Map<string, WildValues>();
-  for (let at = 0; at < open.length; at += TEXTS_AT_ONCE) {
-    const batch = open.slice(at, at + TEXTS_AT_ONCE);
-    const tests = batch.map(({ name, type }, index) => {
-      const column = quoteName(name);
-      const nans = type === FLOAT || type === DOUBLE ? `count(*) filter (where isnan(${column}))` : '0';
-      return `${nans} as n${index}, coalesce(bool_or(isinf(${column})), false) as i${index}`;
-    });
-    const [row = {}] = await ask(`select ${tests.join(', ')} from read_parquet(getvariable('records'), hive_partitioning = false)`);
-    batch.forEach(({ name }, index) => found.set(name, { nans: Number(row[`n${index}`]), isInfinite: row[`i${index}`] === true }));
-  }
-  return found;
 }
 
 /** The refusal of a Parquet file that the engine could not read. */
@@ -219,16 +188,12 @@ export async function openParquet(
     throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
   const told = described.map(({ column_name: name, column_type: type }): Described => ({ name: String(name), type: String(type) }));
   const { finer, cut } = await findFineTimes(ask, told);
-  const wild = await findWildValues(ask, told);
   const fields: BronzeField[] = [];
   const columns = told.map(({ name, type }, index) => {
     const isFiner = finer.has(name);
-    const { nans = 0, isInfinite = false } = wild.get(name) ?? {};
     const { expression, form } = isFiner ? asText(quoteName(name)) : read(quoteName(name), type);
-    const note = isFiner ? FINER : cut.has(name) ? CUT : nans > 0 ? `${NAN} ${nans.toLocaleString('en')}.` : undefined;
-    const column = `c${index + 1}`;
-    fields.push({ key: name, column, form, ...(isInfinite ? { isInfinite } : {}), ...(note === undefined ? {} : { note }) });
-    return `${nans > 0 ? `case when not isnan(${quoteName(name)}) then ${expression} end` : expression} as ${column}`;
+    fields.push({ key: name, column: `c${index + 1}`, form, ...(isFiner ? { note: FINER } : cut.has(name) ? { note: CUT } : {}) });
+    return `${expression} as c${index + 1}`;
   });
   await session.prepare([fill(pipelines.uploadedParquet, { columns: columns.length === 0 ? 'null as c0' : columns.join(', ') })]);
   const isText = ({ form }: BronzeField) => typeof form === 'object' && (form.kind === 'string' || form.kind === 'variant');
