@@ -131,6 +131,7 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
 
   await page.reload();
   await page.getByRole('button', { name: 'Delete chart' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete chart' }).click();
   await page.getByText('The chart is deleted.').waitFor();
   await page.getByRole('heading', { name: 'No chart yet' }).waitFor();
 

@@ -29,6 +29,7 @@ test('a key that was made takes the focus once, and no more from what is pressed
     await expect.poll(() => focused(page)).toBe(await page.locator('#new-key-value').textContent());
   }
   await page.getByRole('button', { name: 'Revoke key first' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('The key is revoked.').waitFor();
   expect(await focused(page)).not.toBe(await page.locator('#new-key-value').textContent());
   await page.getByRole('button', { name: 'End all other sessions' }).focus();

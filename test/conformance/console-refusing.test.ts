@@ -53,6 +53,11 @@ test('sessions and keys are ended, requests and invitations declined, links take
   const ask = async () => (await fetch(`${site.baseUrl}/api/v1/experiments`, { headers: { 'x-api-key': key! } })).status;
   expect(await ask()).toBe(200);
   await keys.getByRole('button', { name: 'Revoke key Field key' }).click();
+  // nothing is done before it is asked
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+  expect(await ask()).toBe(200);
+  await keys.getByRole('button', { name: 'Revoke key Field key' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('The key is revoked.').waitFor();
   expect(await ask()).toBe(401);
 

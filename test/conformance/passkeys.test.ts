@@ -90,6 +90,7 @@ test('a person signs in by code, adds a passkey, renames it, signs out, signs in
   expect(replayed).toBe('CHALLENGE_NOT_FOUND');
 
   await page.getByRole('button', { name: 'Delete passkey Renamed' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await page.locator('#passkeys li').first().waitFor({ state: 'detached' });
   await page.goto(`${base}/account/invitations`);
   await signOut();

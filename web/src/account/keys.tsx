@@ -4,7 +4,8 @@ import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { api } from '../api.ts';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { sayDone, sayFailed } from '../shell/toasts.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
 import { takeFocus } from '../ui/focus.ts';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
@@ -29,14 +30,11 @@ export function KeysPanel() {
       bodyOf(api.POST('/api/v1/auth/api-key/create', { body: { name, expiresIn: expiresIn === '' ? null : Number(expiresIn) } })),
     onSuccess: renewAccount,
   });
-  const revoke = useMutation({
-    mutationFn: async (keyId: string) => api.POST('/api/v1/auth/api-key/delete', { body: { keyId } }),
-    onSuccess: async () => {
-      await renewAccount();
-      sayDone(said.revoked);
-    },
-    onError: sayFailed,
-  });
+  const revoke = async (keyId: string) => {
+    await api.POST('/api/v1/auth/api-key/delete', { body: { keyId } });
+    sayDone(said.revoked);
+    await renewAccount();
+  };
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -61,14 +59,13 @@ export function KeysPanel() {
               <p className="small quiet">{said.facts(momentText(key.createdAt), atOr(key.lastRequest), atOr(key.expiresAt))}</p>
             </div>
             {key.revokedAt === null ? (
-              <SendButton
-                className="button danger"
-                aria-label={said.revokeLabel(key.name)}
-                isSending={revoke.isPending}
-                onClick={() => revoke.mutate(key.id)}
-              >
-                {said.revoke}
-              </SendButton>
+              <AskFirst
+                action={said.revoke}
+                label={said.revokeLabel(key.name)}
+                question={`${said.revokeLabel(key.name)}?`}
+                consequence={said.revokeText}
+                perform={() => revoke(key.id)}
+              />
             ) : null}
           </li>
         ))}

@@ -4,7 +4,8 @@ import { api } from '../api.ts';
 import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth } from '../shell/session.ts';
-import { sayDone, sayFailed } from '../shell/toasts.tsx';
+import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -20,14 +21,12 @@ function PasskeyRow({ passkey: { id, name, createdAt } }: { passkey: Passkey }) 
       sayDone(said.renamed);
     },
   });
-  const remove = useMutation({
-    mutationFn: async () => api.POST('/api/v1/auth/passkey/delete-passkey', { body: { id } }),
-    onSuccess: async () => {
-      await renewAccount();
-      sayDone(said.removed);
-    },
-    onError: sayFailed,
-  });
+  const remove = async () => {
+    await api.POST('/api/v1/auth/passkey/delete-passkey', { body: { id } });
+    sayDone(said.removed);
+    await renewAccount();
+  };
+  const label = said.removeLabel(name ?? said.nameless);
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     rename.mutate(fieldsOf(event.currentTarget)['name'] ?? '');
@@ -42,14 +41,7 @@ function PasskeyRow({ passkey: { id, name, createdAt } }: { passkey: Passkey }) 
         <SendButton type="submit" isSending={rename.isPending}>
           {said.rename}
         </SendButton>
-        <SendButton
-          className="button danger"
-          aria-label={said.removeLabel(name ?? said.nameless)}
-          isSending={remove.isPending}
-          onClick={() => remove.mutate()}
-        >
-          {said.remove}
-        </SendButton>
+        <AskFirst action={said.remove} label={label} question={`${label}?`} consequence={said.removeText} perform={remove} />
       </form>
       <Problem error={rename.error} />
     </li>

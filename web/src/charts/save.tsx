@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { AskFirst } from '../ui/ask-first.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -39,14 +40,12 @@ export function SavePanel({ id, chart, usual, saved, stored, error, change }: Sa
     mutationFn: async ({ visualizationId, tag }: { visualizationId: string; tag: string }) => changeChart(id, visualizationId, tag, named),
     onSuccess: () => sayDone(said.saved),
   });
-  const remove = useMutation({
-    mutationFn: async ({ visualizationId, tag }: { visualizationId: string; tag: string }) => removeChart(id, visualizationId, tag),
-    onSuccess: async () => {
-      sayDone(said.removed);
-      await navigate({ to: '/experiments/$id/charts', params: { id } });
-    },
-  });
-  const isBusy = make.isPending || update.isPending || remove.isPending;
+  const remove = async ({ visualizationId, tag }: { visualizationId: string; tag: string }) => {
+    await removeChart(id, visualizationId, tag);
+    sayDone(said.removed);
+    await navigate({ to: '/experiments/$id/charts', params: { id } });
+  };
+  const isBusy = make.isPending || update.isPending;
   const target = saved === undefined || stored === undefined ? null : { visualizationId: saved, tag: stored.tag };
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -76,13 +75,11 @@ export function SavePanel({ id, chart, usual, saved, stored, error, change }: Sa
             <SendButton isSending={isBusy} onClick={() => make.mutate()}>
               {said.another_}
             </SendButton>
-            <SendButton className="button danger" isSending={isBusy} onClick={() => remove.mutate(target)}>
-              {said.remove}
-            </SendButton>
+            <AskFirst action={said.remove} consequence={said.removeText} perform={() => remove(target)} />
           </>
         )}
       </form>
-      <Problem error={findLastError(make, update, remove) ?? error} />
+      <Problem error={findLastError(make, update) ?? error} />
     </section>
   );
 }

@@ -74,5 +74,6 @@ export const charts = {
   change: 'Save changes',
   another_: 'Save as another chart',
   remove: 'Delete chart',
+  removeText: 'It goes for everybody, also from dashboards. The rows stay, and the chart can be drawn anew.',
   removed: 'The chart is deleted.',
 } as const;
