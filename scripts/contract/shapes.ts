@@ -4,7 +4,7 @@ import { layoutShape, widgetShape } from '../../src/api/dashboards/widgets.ts';
 import { annotationShape, contentShape } from '../../src/api/annotations/content.ts';
 import { edgeShape, nodeShape } from '../../src/api/flow/graph.ts';
 import { filterShape } from '../../src/api/input/filters.service.ts';
-import { metadataShape, newMetadataShape } from '../../src/api/metadata/records.ts';
+import { metadataShape } from '../../src/api/metadata/records.ts';
 import { draftShape } from '../../src/api/visualizations/draft.ts';
 import { dataConfigShape } from '../../src/api/visualizations/shape.ts';
 import { fieldsShape, previewShape } from '../../src/api/uploads/fields.ts';
@@ -25,7 +25,6 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
   FlowNode: nodeShape,
   Metadata: metadataShape,
   NewAnnotation: annotationShape,
-  NewMetadata: newMetadataShape,
   WorkbookCell: cellShape,
 };
 

@@ -243,6 +243,7 @@ const WITHOUT = [
   // the service refuses them, some by codes that the common client knows
   'ApiKeyChange.name',
   'NewApiKeyRequest.name',
+  'Metadata.name',
   // cleaned, since the ceremony that they come with cannot be repeated
   'PasskeyRegistration.name',
   'SignInByCode.name',

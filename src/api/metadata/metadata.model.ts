@@ -35,22 +35,16 @@ export interface Metadata {
   experimentQuestionId: string;
 }
 
-/** A table to join to measurements. */
-export interface NewMetadata extends Metadata {
-  /** What people call the table, at most 120 characters. */
-  name: string;
-}
-
 /** A metadata table to add. */
 export interface NewMetadataRecord {
   /** The table; at most 5,000,000 characters as JSON. */
-  metadata: NewMetadata;
+  metadata: Metadata;
 }
 
 /** Nothing to change when empty. */
 export interface MetadataReplacement {
   /** The table that takes its place; at most 5,000,000 characters as JSON. */
-  metadata?: NewMetadata;
+  metadata?: Metadata;
 }
 
 /** A metadata table of an experiment. */

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { isName, NAME_RULE } from '../../contract/names.ts';
 import type { Problem } from '../../errors.ts';
-import type { Metadata, MetadataRow, NewMetadata } from './metadata.model.ts';
+import type { Metadata, MetadataRow } from './metadata.model.ts';
 
 const DEVICE = 'column:device_id';
 
-const table = z.object({
+/** Shape and bounds of a metadata table. Rules that a shape cannot express are in `listMetadataProblems`. */
+export const metadataShape: z.ZodType<Metadata> = z.object({
   name: z.string().max(120),
   columns: z
     .array(
@@ -21,18 +23,12 @@ const table = z.object({
   experimentQuestionId: z.string().min(1).max(64),
 });
 
-/** Shape and bounds of a metadata table that is kept, whatever it is called. */
-export const metadataShape: z.ZodType<Metadata> = table;
-
-/** Shape and bounds of a metadata table that is sent. Rules that a shape cannot express are in `listMetadataProblems`. */
-export const newMetadataShape: z.ZodType<NewMetadata> = table.extend({ name: z.string().max(120).meta({ format: 'name' }) });
-
 /** Lists what is wrong with a table of the right shape. `isReserved` says whether every measurement has a column of that name. */
 export function listMetadataProblems(
-  { columns, identifierColumnId, experimentQuestionId }: Metadata,
+  { name, columns, identifierColumnId, experimentQuestionId }: Metadata,
   isReserved: (name: string) => boolean,
 ): Problem[] {
-  const problems: Problem[] = [];
+  const problems: Problem[] = name === '' || isName(name) ? [] : [{ path: '/metadata/name', message: `must be ${NAME_RULE}` }];
   const ids = new Set<string>();
   const names = new Set<string>();
   columns.forEach(({ id, name }, index) => {
