@@ -245,10 +245,16 @@ async function compareChart(page: Page, asked: Asked, told: Told): Promise<void>
   collect(JSON.parse(spec));
   const text = (value: unknown) =>
     value === null || value === undefined || typeof value === 'string' ? (value ?? null) : JSON.stringify(value);
+  // days and longer of a zone stand at their date there
+  const { timeBucket, timezone } = groupBy[0] ?? {};
+  const isDated = timezone !== undefined && timeBucket !== 'hour' && timeBucket !== 'minute';
+  const dates = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone ?? 'UTC' });
+  const place = (value: unknown) =>
+    isDated && typeof value === 'string' && value.includes('T') ? `${dates.format(new Date(value))}T00:00:00.000Z` : text(value);
   // the first key stands below the bars, the others are in the names of series and facets
   expect(
     sorted(points.filter((point) => 'y' in point).map((point) => [...(keys.length === 0 ? [] : [text(point['x'])]), point['y']])),
-  ).toEqual(sorted(told.rows.map((row) => [...keys.slice(0, 1).map((key) => text(row[key])), row[measure]])));
+  ).toEqual(sorted(told.rows.map((row) => [...keys.slice(0, 1).map((key) => place(row[key])), row[measure]])));
 }
 
 /** The file that is made of what the grid shows is what the API streams. */
