@@ -66,7 +66,7 @@ afterAll(async () => {
 test('is pasted, looked through, saved, and stands beside the measurements', { timeout: 240_000 }, async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${experimentId}`);
-  await page.getByRole('link', { name: 'Metadata' }).click();
+  await page.getByRole('link', { name: 'Metadata', exact: true }).click();
   await page.getByRole('heading', { name: 'No metadata table yet' }).waitFor();
   await looksRight(page, 'metadata-none-desk');
   await page.getByRole('link', { name: 'Add a table' }).click();
