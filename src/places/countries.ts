@@ -1,5 +1,3 @@
-import { iso1A2Code } from '@rapideditor/country-coder';
-
 /** Pieces of borders that are kept in memory, of some 40 kB each. */
 const MOST_PIECES = 1_000;
 
@@ -42,7 +40,7 @@ function countriesOfZones(): ReadonlyMap<string, string> {
  * kilometres, and decide only for countries that share their neighbour's zone. `hasTowns` tells whether a territory is known by itself or as its country.
  */
 export async function openCountries(hasTowns: (code: string) => boolean): Promise<Countries> {
-  const { find, setCache } = await import('geo-tz/all');
+  const [{ find, setCache }, { iso1A2Code }] = await Promise.all([import('geo-tz/all'), import('@rapideditor/country-coder')]);
   setCache({ store: new Pieces() });
   const byZone = countriesOfZones();
   const withZones = new Set(byZone.values());

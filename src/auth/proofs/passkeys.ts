@@ -1,16 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type AuthenticatorTransport,
-} from '@simplewebauthn/server';
+import type { AuthenticatorTransport } from '@simplewebauthn/server';
 import { z } from 'zod';
 import type { Queryable } from '../../database/database.ts';
 import { deletePasskeyRow, insertPasskey, listPasskeys, lockCredential, touchPasskey, type PasskeyRow } from './passkeys.queries.ts';
 
 export { listPasskeys, renamePasskey, type PasskeyRow } from './passkeys.queries.ts';
+
+const loadWebauthn = () => import('@simplewebauthn/server');
 
 const ALGORITHMS = [-8, -7, -257];
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
@@ -54,6 +50,7 @@ export async function makeRegistrationOptions(
   attachment?: 'platform' | 'cross-platform',
 ): Promise<{ challenge: string }> {
   const held = await listPasskeys(db, person.id);
+  const { generateRegistrationOptions } = await loadWebauthn();
   return generateRegistrationOptions({
     rpName: 'fieldlake',
     rpID: party.id,
@@ -82,6 +79,7 @@ export async function registerPasskey(
 ): Promise<PasskeyRow | 'invalid' | 'taken'> {
   const parsed = Registration.safeParse(made.response);
   if (!parsed.success) return 'invalid';
+  const { verifyRegistrationResponse } = await loadWebauthn();
   const verified = await verifyRegistrationResponse({
     response: { ...parsed.data, clientExtensionResults: {} },
     expectedChallenge: made.challenge,
@@ -108,8 +106,10 @@ export async function registerPasskey(
 }
 
 /** Options to sign in with any passkey of this relying party. */
-export const makeAuthenticationOptions = (party: RelyingParty): Promise<{ challenge: string }> =>
-  generateAuthenticationOptions({ rpID: party.id, userVerification: 'required', allowCredentials: [] });
+export async function makeAuthenticationOptions(party: RelyingParty): Promise<{ challenge: string }> {
+  const { generateAuthenticationOptions } = await loadWebauthn();
+  return generateAuthenticationOptions({ rpID: party.id, userVerification: 'required', allowCredentials: [] });
+}
 
 export type Authenticated = { userId: string; passkeyId: string } | { refused: 'unknown' | 'invalid'; userId?: string };
 
@@ -124,6 +124,7 @@ export async function authenticatePasskey(
   const { response } = parsed.data;
   const held = await lockCredential(db, parsed.data.id);
   if (!held) return { refused: 'unknown' };
+  const { verifyAuthenticationResponse } = await loadWebauthn();
   const verified = await verifyAuthenticationResponse({
     response: {
       ...parsed.data,

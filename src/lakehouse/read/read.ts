@@ -288,7 +288,7 @@ export const readStream = async (
   if (format === 'xlsx') {
     // a text cell of a workbook is never run as a formula, so texts need no apostrophe
     const csv = await warehouse.stream(compile(printRows(plan, 'csv'), warehouse.dialect), 'csv', run);
-    return { ...download, body: writeSpreadsheet(csv, plan.columns, seen ?? { rows: 0, cut: false }) };
+    return { ...download, body: await writeSpreadsheet(csv, plan.columns, seen ?? { rows: 0, cut: false }) };
   }
   const statement = compile(printRows(plan, format === 'csv' ? 'csv' : 'json', !raw), warehouse.dialect);
   const bytes = counting(await streamRows(warehouse, plan, { statement, format }, run), format, seen);

@@ -1,7 +1,6 @@
 /** Writes a whole read as an XLSX workbook: one sheet, a header row, and cells that are numbers, days or truth values where the columns are. */
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { writeXlsxStream } from 'hucre/xlsx';
 import type { ColumnType } from '../terms/catalog.ts';
 import type { LineCount } from './frame.ts';
 import type { NamedType } from '../terms/warehouse.ts';
@@ -98,7 +97,12 @@ async function* splitRecords(csv: Readable): AsyncGenerator<string[]> {
 }
 
 /** Writes a workbook of these records of CSV, which come without a header. Memory holds only a few rows. */
-export function writeSpreadsheet(csv: Readable, columns: readonly Pick<NamedType, 'name' | 'type'>[], seen: LineCount): Readable {
+export async function writeSpreadsheet(
+  csv: Readable,
+  columns: readonly Pick<NamedType, 'name' | 'type'>[],
+  seen: LineCount,
+): Promise<Readable> {
+  const { writeXlsxStream } = await import('hucre/xlsx');
   async function* rows(): AsyncGenerator<Cell[]> {
     for await (const fields of splitRecords(csv)) {
       seen.rows += 1;

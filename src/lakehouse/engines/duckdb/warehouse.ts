@@ -23,8 +23,6 @@ import type {
 } from '../../terms/warehouse.ts';
 import type { BoundValue } from '../../terms/dialect.ts';
 import { makeScratch, removeScratch } from './scratch.ts';
-import { ArrowStream } from '../arrow/stream.ts';
-import { appendChunk } from './arrow.ts';
 import { explainFailure } from './damage.ts';
 import { makeStopError, type Work } from './connections.ts';
 import { openEngine, type Engine } from './engine.ts';
@@ -264,6 +262,7 @@ export class DuckDbWarehouse implements Warehouse {
       const send = async (pieces: readonly Buffer[]) => {
         for (const piece of pieces) if (!body.write(piece)) await once(body, 'drain', { signal: stop });
       };
+      const [{ ArrowStream }, { appendChunk }] = await Promise.all([import('../arrow/stream.ts'), import('./arrow.ts')]);
       const result = await connection.stream(statement.sql, ...bindings(statement, this.#lake));
       const stream = new ArrowStream(columns);
       let whole = false;
