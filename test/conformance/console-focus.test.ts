@@ -31,11 +31,46 @@ test('a key that was made takes the focus once, and no more from what is pressed
   await page.getByRole('button', { name: 'Revoke key first' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('The key is revoked.').waitFor();
+  await page.getByRole('alertdialog', { name: 'Revoke key first?' }).waitFor({ state: 'detached' });
   expect(await focused(page)).not.toBe(await page.locator('#new-key-value').textContent());
   await page.getByRole('button', { name: 'End all other sessions' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('All other sessions are ended.').waitFor();
   expect(await focused(page)).toBe('End all other sessions');
+  expect(complaints).toEqual([]);
+});
+
+test('what is removed leaves the focus at the heading of its part', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/account`);
+  await page.getByLabel('Name of a new key').fill('brief');
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.getByRole('button', { name: 'Revoke key brief' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Revoke key brief' }).waitFor({ state: 'detached' });
+  await expect.poll(() => focused(page)).toBe('API keys');
+
+  await page.goto(`${site.baseUrl}/organizations/${site.sample.organizationId}`);
+  await page.getByLabel('Email address').fill('brief@field.example');
+  await page.keyboard.press('Enter');
+  const taking = page.getByRole('button', { name: 'Take back the invitation of brief@field.example' });
+  await taking.focus();
+  await page.keyboard.press('Enter');
+  await taking.waitFor({ state: 'detached' });
+  await expect.poll(() => focused(page)).toBe('Invitations');
+
+  await page.goto(`${site.baseUrl}/organizations/${site.sample.organizationId}/teams`);
+  await page.getByLabel('Name of a new team').fill('Brief');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Delete Brief' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Delete Brief' }).waitFor({ state: 'detached' });
+  const heading = await page.getByRole('heading', { level: 1 }).textContent();
+  await expect.poll(() => focused(page)).toBe(heading);
   expect(complaints).toEqual([]);
 });
 

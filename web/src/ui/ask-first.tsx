@@ -5,6 +5,7 @@ import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
+import { useFocusLeft } from './focus.ts';
 import { SendButton } from './send-button.tsx';
 
 interface AskFirstProps {
@@ -22,10 +23,17 @@ interface AskFirstProps {
 
 interface QuestionProps extends AskFirstProps {
   close: () => void;
+  /** Notes whether the answer was taken, and is carried out or was. */
+  noteTaken: (now: boolean) => void;
 }
 
-function Question({ action, question = `${action}?`, consequence, perform, isDangerous = true, close }: QuestionProps) {
-  const { mutate, isPending, error } = useMutation({ mutationFn: perform, onSuccess: close });
+function Question({ action, question = `${action}?`, consequence, perform, isDangerous = true, close, noteTaken }: QuestionProps) {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: perform,
+    onMutate: () => noteTaken(true),
+    onError: () => noteTaken(false),
+    onSuccess: close,
+  });
   return (
     <>
       <Heading slot="title">{question}</Heading>
@@ -46,14 +54,15 @@ function Question({ action, question = `${action}?`, consequence, perform, isDan
 /** A button that asks before it does something. A failure is said where it was asked. */
 export function AskFirst(props: AskFirstProps) {
   const { action, label, isDangerous = true } = props;
+  const { button, noteTaken } = useFocusLeft();
   return (
     <DialogTrigger>
-      <Button className={`button ${isDangerous ? 'danger' : ''}`} {...(label === undefined ? {} : { 'aria-label': label })}>
+      <Button ref={button} className={`button ${isDangerous ? 'danger' : ''}`} {...(label === undefined ? {} : { 'aria-label': label })}>
         {action}
       </Button>
       <ModalOverlay className="overlay middle" isDismissable>
         <Modal className="question">
-          <Dialog role="alertdialog">{({ close }) => <Question {...props} close={close} />}</Dialog>
+          <Dialog role="alertdialog">{({ close }) => <Question {...props} close={close} noteTaken={noteTaken} />}</Dialog>
         </Modal>
       </ModalOverlay>
     </DialogTrigger>

@@ -1,2 +1,38 @@
+import { useCallback, useEffect, useRef, type RefObject } from 'react';
+
 /** Gives an element the focus as it comes to stand on the page. A function that is made anew at each drawing would give it the focus at each drawing. */
 export const takeFocus = (element: HTMLElement | null): void => element?.focus();
+
+/** Lists the parts of the page that hold an element, the innermost first. */
+function listParts(element: Element | null): Element[] {
+  const part = element?.parentElement?.closest('section, main');
+  return part ? [part, ...listParts(part)] : [];
+}
+
+/** Gives the focus to the heading of the first of these parts that is still on the page, where nothing else has it. */
+function focusHeading(parts: readonly Element[]): void {
+  const heading = parts.find(({ isConnected }) => isConnected)?.querySelector<HTMLElement>('h1, h2, h3');
+  if (!heading || document.activeElement !== document.body) return;
+  heading.tabIndex = -1;
+  heading.focus();
+}
+
+/**
+ * Keeps the focus near a button that goes from the page with what it removed: the heading of its part gets it. Without this the focus falls back to the
+ * beginning of the page (WCAG 2.2, 2.4.3). `noteTaken` notes that the button was pressed, or then refused; one that goes for another reason moves no focus.
+ */
+export function useFocusLeft(): { button: RefObject<HTMLButtonElement | null>; noteTaken: (now: boolean) => void } {
+  const button = useRef<HTMLButtonElement>(null);
+  const isTaken = useRef(false);
+  const noteTaken = useCallback((now: boolean) => {
+    isTaken.current = now;
+  }, []);
+  useEffect(() => {
+    const parts = listParts(button.current);
+    return () => {
+      // a dialog gives the focus back one frame after it closed
+      if (isTaken.current) requestAnimationFrame(() => requestAnimationFrame(() => focusHeading(parts)));
+    };
+  }, []);
+  return { button, noteTaken };
+}

@@ -1,4 +1,5 @@
-import type { ComponentProps } from 'react';
+import { useEffect, type ComponentProps } from 'react';
+import { useFocusLeft } from './focus.ts';
 import { StillButton } from './still-button.tsx';
 
 interface SendButtonProps extends Omit<ComponentProps<typeof StillButton>, 'isStill'> {
@@ -10,5 +11,9 @@ interface SendButtonProps extends Omit<ComponentProps<typeof StillButton>, 'isSt
 
 /** A button that sends something, keeps the focus, and sends nothing more until that is answered. */
 export function SendButton({ isSending, isIdle = false, ...rest }: SendButtonProps) {
-  return <StillButton {...rest} isStill={isSending || isIdle} />;
+  const { button, noteTaken } = useFocusLeft();
+  useEffect(() => {
+    if (isSending) noteTaken(true);
+  }, [isSending, noteTaken]);
+  return <StillButton {...rest} ref={button} isStill={isSending || isIdle} />;
 }
