@@ -198,6 +198,14 @@ describe.each(RESOURCE_TYPES)('sharing of a %s', (type) => {
     // an address is shown to who knows all of it, or knows the person
     expect((await users('strang')).body[0]).toMatchObject({ userId: site.cast.stranger.id, email: null });
     expect((await users('Stranger@example.com')).body[0]).toMatchObject({ userId: site.cast.stranger.id, email: 'stranger@example.com' });
+    // whose name is like an address is not who has it, and a part of an address finds only people that one knows
+    expect((await users('stranger@elsewhere.example')).body).toEqual([]);
+    const byPart = (await users('@example.com')).body.map(({ userId }: { userId: string }) => userId);
+    expect(byPart).toContain(site.cast.member.id);
+    expect(byPart).not.toContain(site.cast.stranger.id);
+    const colleagues = (await users('')).body.map(({ userId }: { userId: string }) => userId);
+    expect(colleagues).toContain(site.cast.member.id);
+    expect(colleagues).not.toContain(site.cast.stranger.id);
     expect((await site.as(site.cast.viewer)('GET', at(resource, 'grantee-users'))).status).toBe(403);
     expect((await site.as(site.cast.owner)('GET', at(resource, 'grantee-users'), { query: { limit: 51 } })).status).toBe(400);
   });

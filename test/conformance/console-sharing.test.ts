@@ -114,6 +114,10 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
 
   // somebody who is not here yet
   await page.getByLabel('With', { exact: true }).selectOption('user');
+  // an address that reads like somebody's name is not theirs
+  await page.getByLabel('Name or email address').fill('member.sample@field.example');
+  await page.getByRole('button', { name: 'Invite member.sample@field.example' }).waitFor();
+  expect(await page.getByRole('button', { name: /^Share with/ }).count()).toBe(0);
   const address = 'new.person@field.example';
   await page.getByLabel('Name or email address').fill(address);
   await page.getByRole('button', { name: `Invite ${address}` }).click();

@@ -12,7 +12,7 @@ import type {
   UserAccount,
   UserProfile,
 } from './people.model.ts';
-import { findAccount, findProfile, listColleagues, listPeople, searchPeople } from './people.queries.ts';
+import { findAccount, findProfile, listPeople, searchPeople } from './people.queries.ts';
 import { listBlockers, deleteAccount, writeProfile } from './people.service.ts';
 
 interface PeopleQuery {
@@ -53,7 +53,7 @@ export class PeopleController extends ApiController {
       limit: query.limit ?? 50,
       offset: query.offset ?? 0,
     };
-    return asked.query === '' ? listColleagues(this.ctx.db, asked) : searchPeople(this.ctx.db, asked);
+    return searchPeople(this.ctx.db, asked);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
+import { buildSearch } from '../people/people.queries.ts';
 import type { Collaborator, GranteeOrganization, GranteeTeam, GranteeUser } from './sharing.model.ts';
 
 /**
@@ -71,27 +72,15 @@ export const listGranteeOrganizations = (db: Queryable, userId: string, query: s
     where m.user_id = ${userId} and o.personal_user_id is null and position(lower(${query}) in lower(o.name)) > 0
     order by o.name, o.id limit ${limit}`);
 
-/** Lists people who can be named as grantees, best match first, with what they hold already. */
-export const listGranteeUsers = (db: Queryable, asked: { resourceId: string; viewerId: string; query: string; limit: number }) => {
-  const pattern = `%${asked.query.replace(/[\\%_]/g, '\\$&')}%`;
-  return db.rows<GranteeUser>(sql('sharing.listGranteeUsers')`
-    with found as (
-      select p.user_id, p.first_name, p.last_name, p.avatar_url, u.email,
-        greatest(similarity(p.first_name || ' ' || p.last_name, ${asked.query}), similarity(coalesce(u.email, ''), ${asked.query})) as score
-      from profiles p join users u on u.id = p.user_id
-      where p.activated and u.deleted_at is null
-        and (${asked.query} = '' or (p.first_name || ' ' || p.last_name) ilike ${pattern} or (p.first_name || ' ' || p.last_name) % ${asked.query}
-             or u.id in (select id from users where email ilike ${pattern}))
-      order by score desc, p.first_name, p.user_id
-      limit ${asked.limit}
-    )
-    select f.user_id as "userId", f.first_name as "firstName", f.last_name as "lastName", f.avatar_url as "avatarUrl",
-      case when f.email = canonical_email(${asked.query}) or knows(${asked.viewerId}, f.user_id) then f.email end as email,
+/** Lists people who can be named as grantees, as a search of people finds them, with what they hold already. */
+export const listGranteeUsers = (db: Queryable, asked: { resourceId: string; viewerId: string; query: string; limit: number }) =>
+  db.rows<GranteeUser>(sql('sharing.listGranteeUsers')`${buildSearch({ ...asked, offset: 0 })}
+    select f.user_id as "userId", f.first_name as "firstName", f.last_name as "lastName", f.avatar_url as "avatarUrl", s.email,
       case when m.is_owner then 'owner' when m.is_admin then 'admin' when m.is_member then 'member' end as "organizationRole",
       g.role as "existingGrantRole"
     from found f
+    left join shown s on s.user_id = f.user_id
     join resources r on r.id = ${asked.resourceId}
     left join organization_members m on m.organization_id = r.organization_id and m.user_id = f.user_id
     left join grants g on g.resource_id = r.id and g.user_id = f.user_id
     order by f.score desc, f.first_name, f.user_id`);
-};

@@ -86,7 +86,9 @@ export function SharePanel({ shared }: { shared: Shared }) {
   });
   const isBusy = give.isPending || invite.isPending;
   const isUnknown = kind === 'user' && found?.length === 0 && search !== '';
-  const mayInvite = isUnknown && ADDRESS.test(search) && isInvitable(shared);
+  // the found may be others, whose addresses hold what was typed
+  const hasAddress = found?.some(({ about }) => about.toLowerCase() === search.toLowerCase()) ?? true;
+  const mayInvite = kind === 'user' && !hasAddress && ADDRESS.test(search) && isInvitable(shared);
   return (
     <section className="panel" aria-labelledby="share">
       <h2 id="share">{said.title}</h2>
