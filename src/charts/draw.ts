@@ -80,6 +80,12 @@ function listOwnOmissions(chart: Chart): string[] {
   return below === 0 ? [] : [`${below} ${below === 1 ? 'slice is' : 'slices are'} below zero and not drawn.`];
 }
 
+/** Says which rows a picture is of. They are in the order of x, so that whole groups of a box plot may be among the others. */
+function describeFirstRows({ axes }: Chart, rows: number): string {
+  const order = axes['x'] === undefined ? '' : ` in the order of ${axes['x'].title}`;
+  return `Of the first ${rows.toLocaleString('en')} rows${order}; what comes after them is missing.`;
+}
+
 /** Says what a picture leaves out. */
 function listOmissions(chart: Chart): string[] {
   const facets = [...new Set(chart.series.map(({ facet }) => facet))];
@@ -96,7 +102,7 @@ function listOmissions(chart: Chart): string[] {
     ...(chart.type === 'parallel-coordinates' && chart.series.some((one) => countPoints(one) > MOST_PARALLEL)
       ? [`The first ${MOST_PARALLEL} rows of each colour are drawn.`]
       : []),
-    ...(chart.firstRows === undefined ? [] : [`Of the first ${chart.firstRows.toLocaleString('en')} rows; the table has more.`]),
+    ...(chart.firstRows === undefined ? [] : [describeFirstRows(chart, chart.firstRows)]),
     ...((DOTTED.has(chart.type) || LINED.has(chart.type)) && step > 1
       ? [`One point of ${step} is drawn, and the least and greatest.`]
       : []),

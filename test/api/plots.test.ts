@@ -358,7 +358,7 @@ describe('GET /api/v1/experiments/{id}/chart', () => {
     await appendTo(owner, id, table, rows(1));
     const first = await draw();
     expect(first.data.values.map(({ n }: { n: number }) => n)).toEqual([25_000, 25_000]);
-    expect(first.title.subtitle).toEqual(['Of the first 50,000 rows; the table has more.']);
+    expect(first.title.subtitle).toEqual(['Of the first 50,000 rows; what comes after them is missing.']);
   });
 
   test('draws the table as it was in a version', async () => {
