@@ -14,7 +14,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fieldlake-charts-'));
   browser = await launchChromium();
   server = await spawnServer({ DATA_DIR: folder, SAMPLE_DATA: 'on' });
-  await vi.waitUntil(() => /Try these/.test(server.output()), { timeout: 60_000 });
+  await vi.waitUntil(() => /Try these/.test(server.output()), { timeout: 120_000 });
 });
 afterAll(async () => {
   await browser.close();
@@ -54,14 +54,20 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
   await page.getByRole('link', { name: 'Chart this' }).click();
   await page.locator('.drawing svg').waitFor();
   await page.getByText('treatment is drought').waitFor();
-  expect(await marks(page, 'line').count()).toBe(1);
+  await expect.poll(() => marks(page, 'line').count()).toBe(1);
   await looksRight(page, 'chart-first-desk');
   await page.getByRole('button', { name: 'Take away: treatment is drought' }).click();
 
-  // what is drawn has as many bars as there are groups
+  // what is drawn has as many bars as there are groups; two choices in one moment are both taken
   await page.getByLabel('Type', { exact: true }).selectOption('bar');
-  await page.getByLabel('Across (x)').selectOption('genotype');
-  await page.getByLabel('Colour').selectOption('treatment');
+  await page.locator('.drawing .mark-rect.role-mark').first().waitFor();
+  await page.evaluate(`for (const [id, value] of [['role-x-0', 'genotype'], ['role-color-0', 'treatment']]) {
+    const field = document.getElementById(id);
+    field.value = value;
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+  }`);
+  await expect.poll(() => page.getByLabel('Colour').inputValue()).toBe('treatment');
+  await expect.poll(() => page.getByLabel('Across (x)').inputValue()).toBe('genotype');
   await page.getByLabel('Error bars').selectOption('ci95');
   await page.getByLabel('Title up').fill('SPAD');
   await page.getByLabel('Title up').press('Enter');
@@ -76,7 +82,7 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
   expect(groups[0].totalRows).toBeGreaterThan(3);
   await expect.poll(() => marks(page, 'rect').count()).toBe(groups[0].totalRows);
   // each with an interval and two caps
-  expect(await page.locator('.drawing .mark-rect.role-mark > path').count()).toBe(3 * groups[0].totalRows);
+  await expect.poll(() => page.locator('.drawing .mark-rect.role-mark > path').count()).toBe(3 * groups[0].totalRows);
   await page.locator('.drawing').getByText('SPAD', { exact: true }).waitFor();
   await looksRight(page, 'chart-bars-desk');
 
@@ -85,7 +91,7 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
   await page.reload();
   await page.locator('.drawing svg').waitFor();
   const bare = (svg: string) => svg.replaceAll(/gradient_\d+|clip\d+/g, '');
-  expect(bare(await page.locator('.drawing svg').innerHTML())).toBe(bare(shown));
+  await expect.poll(async () => bare(await page.locator('.drawing svg').innerHTML())).toBe(bare(shown));
 
   for (const format of ['PNG', 'SVG']) {
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: `Download ${format}` }).click()]);
@@ -124,6 +130,7 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
   await page.keyboard.type('box');
   await expect.poll(() => page.url()).toContain('type=box-plot');
   await expect.poll(() => page.locator('.drawing svg').innerHTML()).not.toBe(wide);
+  await page.locator('.chart-panel[aria-busy=false] .drawing svg').waitFor();
   await page.evaluate('scrollTo(0, 0)');
   await looksRight(page, 'chart-phone');
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);

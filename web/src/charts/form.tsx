@@ -4,7 +4,7 @@ import { CHART_ERRORS, type ChartType, type SourceRole } from '../../../src/api/
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
 import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
-import type { ChartSearch, Look, Source } from './search.ts';
+import type { ChartShown, Decide, Look, Source } from './search.ts';
 import { drawnSources, FAMILY, rolesOf, sumsUp, type Family } from './types.ts';
 
 const said = words.charts;
@@ -54,48 +54,63 @@ function Text({ id, label, value, onChange }: { id: string; label: string; value
   );
 }
 
+/** The columns that are drawn, those of them that are measures, and how these are summed up. */
+function measuredOf({ type, sources = [] }: ChartShown) {
+  const drawn = drawnSources(type, sources);
+  const measures = drawn.filter(({ role }) => MEASURES.has(role));
+  return {
+    drawn,
+    measures,
+    summary: measures.find(({ aggregate }) => aggregate !== undefined)?.aggregate,
+    error: drawn.find((one) => one.error !== undefined)?.error,
+  };
+}
+
 interface FormProps {
-  search: ChartSearch & { type: ChartType };
+  search: ChartShown;
   columns: readonly { name: string; type: string }[];
-  change: (next: Partial<ChartSearch>) => void;
+  /** Several choices may be made before the first of them is drawn. */
+  change: (decide: Decide) => void;
 }
 
 /** The type of a chart, its columns, and how it looks. What is chosen is drawn at once. */
 export function ChartForm({ search, columns, change }: FormProps) {
-  const { type, sources = [], aggregation, look = {} } = search;
-  const drawn = drawnSources(type, sources);
-  const measures = drawn.filter(({ role }) => MEASURES.has(role));
-  const summary = measures.find(({ aggregate }) => aggregate !== undefined)?.aggregate;
+  const { type, aggregation, look = {} } = search;
+  const { drawn, measures, summary, error } = measuredOf(search);
   const kindOfColumn = (name: string) => findAxisKind(columns.find((column) => column.name === name)?.type ?? '');
   const moment = drawn.find(({ role, columnName }) => role === 'x' && kindOfColumn(columnName) === 'temporal')?.columnName;
   const bucket = aggregation?.groupBy?.find(({ column }) => column === moment)?.timeBucket;
-  const error = drawn.find((one) => one.error !== undefined)?.error;
 
   const setMeasures = (next: (source: Source) => Source) =>
-    change({ sources: sources.map((source) => (MEASURES.has(source.role) ? next(source) : source)) });
-  const setRole = (role: SourceRole, at: number, columnName: string) => {
-    const playing = sources.filter((source) => source.role === role);
-    const more =
-      MEASURES.has(role) && summary !== undefined ? { aggregate: summary, ...(role === 'y' && error !== undefined ? { error } : {}) } : {};
-    const next = columnName === '' ? [] : [{ ...more, ...playing[at], role, columnName }];
-    change({ sources: [...sources.filter((source) => source.role !== role), ...playing.slice(0, at), ...next, ...playing.slice(at + 1)] });
-  };
-  const setBucket = (value: string) => {
-    const others = (aggregation?.groupBy ?? []).filter(({ column }) => column !== moment);
-    const timeBucket = BUCKETS.find((each) => each === value);
-    change({
-      aggregation: {
-        ...aggregation,
-        groupBy: moment === undefined || timeBucket === undefined ? others : [...others, { column: moment, timeBucket }],
-      },
+    change(({ sources = [] }) => ({ sources: sources.map((source) => (MEASURES.has(source.role) ? next(source) : source)) }));
+  const setRole = (role: SourceRole, at: number, columnName: string) =>
+    change((now) => {
+      const { sources = [] } = now;
+      const { summary: aggregate, error: bars } = measuredOf(now);
+      const playing = sources.filter((source) => source.role === role);
+      const more =
+        MEASURES.has(role) && aggregate !== undefined ? { aggregate, ...(role === 'y' && bars !== undefined ? { error: bars } : {}) } : {};
+      const next = columnName === '' ? [] : [{ ...more, ...playing[at], role, columnName }];
+      return { sources: [...sources.filter((source) => source.role !== role), ...playing.slice(0, at), ...next, ...playing.slice(at + 1)] };
     });
-  };
-  const setLook = (next: Partial<Look>) => change({ look: { ...look, ...next } });
+  const setBucket = (value: string) =>
+    change(({ aggregation: before }) => {
+      const others = (before?.groupBy ?? []).filter(({ column }) => column !== moment);
+      const timeBucket = BUCKETS.find((each) => each === value);
+      const groupBy = moment === undefined || timeBucket === undefined ? others : [...others, { column: moment, timeBucket }];
+      return { aggregation: { ...before, groupBy } };
+    });
+  const setLook = (next: (look: Look) => Partial<Look>) => change(({ look: before = {} }) => ({ look: { ...before, ...next(before) } }));
   return (
     <form className="panel chart-form" aria-label={said.form} onSubmit={(event) => event.preventDefault()}>
       <div className="field">
         <label htmlFor="chart-type">{said.type}</label>
-        <select id="chart-type" className="input" value={type} onChange={(event) => change({ type: event.target.value as ChartType })}>
+        <select
+          id="chart-type"
+          className="input"
+          value={type}
+          onChange={({ target }) => change(() => ({ type: target.value as ChartType }))}
+        >
           {(Object.keys(said.families) as Family[]).map((family) => (
             <optgroup key={family} label={said.families[family]}>
               {(Object.keys(FAMILY) as ChartType[])
@@ -175,15 +190,25 @@ export function ChartForm({ search, columns, change }: FormProps) {
         />
       ) : null}
       <h3 className="chart-look">{said.look}</h3>
-      <Text id="chart-title" label={said.chartTitle} value={look.title ?? ''} onChange={(title) => setLook({ title })} />
-      <Text id="chart-x" label={said.axis.x} value={look.x?.title ?? ''} onChange={(title) => setLook({ x: { ...look.x, title } })} />
-      <Text id="chart-y" label={said.axis.y} value={look.y?.title ?? ''} onChange={(title) => setLook({ y: { ...look.y, title } })} />
+      <Text id="chart-title" label={said.chartTitle} value={look.title ?? ''} onChange={(title) => setLook(() => ({ title }))} />
+      <Text
+        id="chart-x"
+        label={said.axis.x}
+        value={look.x?.title ?? ''}
+        onChange={(title) => setLook(({ x }) => ({ x: { ...x, title } }))}
+      />
+      <Text
+        id="chart-y"
+        label={said.axis.y}
+        value={look.y?.title ?? ''}
+        onChange={(title) => setLook(({ y }) => ({ y: { ...y, title } }))}
+      />
       {isAdjusted(type, 'log', 'y') ? (
         <label className="check">
           <input
             type="checkbox"
             checked={look.y?.scale === 'log'}
-            onChange={(event) => setLook({ y: { ...look.y, scale: event.target.checked ? 'log' : undefined } })}
+            onChange={({ target }) => setLook(({ y }) => ({ y: { ...y, scale: target.checked ? 'log' : undefined } }))}
           />
           {said.log}
         </label>
@@ -192,7 +217,7 @@ export function ChartForm({ search, columns, change }: FormProps) {
         <input
           type="checkbox"
           checked={look.theme === 'dark'}
-          onChange={(event) => setLook({ theme: event.target.checked ? 'dark' : undefined })}
+          onChange={({ target }) => setLook(() => ({ theme: target.checked ? 'dark' : undefined }))}
         />
         {said.dark}
       </label>

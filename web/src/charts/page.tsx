@@ -15,7 +15,7 @@ import { pictureOf, savedQuery, specQuery } from './queries.ts';
 import { axesOf } from './region.ts';
 import { RegionPanel } from './region-panel.tsx';
 import { SavePanel } from './save.tsx';
-import type { ChartSearch, Source } from './search.ts';
+import type { ChartSearch, ChartShown, Decide, Source } from './search.ts';
 import { chartBody, drawnSources, missingOf } from './types.ts';
 import '../table/table.css';
 import './charts.css';
@@ -46,16 +46,25 @@ export function ChartPage() {
   const tables = useSuspenseQuery(tablesQuery(id)).data;
   const described = tables.find(({ identifier, displayName }) => identifier === table || displayName === table);
   const columns = described?.columns ?? [];
-  const search: ChartSearch & { type: NonNullable<ChartSearch['type']> } = {
-    ...(asked.sources === undefined ? firstChart(columns, { filters: asked.filters }) : {}),
-    ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)),
-    type: asked.type ?? (asked.sources === undefined ? (firstChart(columns, {}).type ?? 'line') : 'line'),
-  };
-  // a region belongs to the columns that were drawn when it was chosen
-  const change = (next: Partial<ChartSearch>) => {
-    const region = next.sources === undefined && next.type === undefined ? {} : { region: undefined };
-    void navigate({ search: { ...search, ...region, ...next }, replace: next.saved !== undefined, resetScroll: false });
-  };
+  const shownOf = (address: ChartSearch): ChartShown => ({
+    ...(address.sources === undefined ? firstChart(columns, { filters: address.filters }) : {}),
+    ...Object.fromEntries(Object.entries(address).filter(([, value]) => value !== undefined)),
+    type: address.type ?? (address.sources === undefined ? (firstChart(columns, {}).type ?? 'line') : 'line'),
+  });
+  const search = shownOf(asked);
+  const change = (decide: Decide, replace = false) =>
+    void navigate({
+      // as the address is by now, which may not be drawn yet
+      search: (before: ChartSearch) => {
+        const now = shownOf(before);
+        const next = decide(now);
+        // a region belongs to the columns that were drawn when it was chosen
+        const region = next.sources === undefined && next.type === undefined ? {} : { region: undefined };
+        return { ...now, ...region, ...next };
+      },
+      replace,
+      resetScroll: false,
+    });
 
   const stored = useQuery({ ...savedQuery(id, search.saved ?? ''), enabled: search.saved !== undefined });
   const displayName = described?.displayName ?? table;
@@ -92,7 +101,7 @@ export function ChartPage() {
       {asOf === undefined ? null : (
         <div className="notice inline" role="status">
           <p>{said.asOf(countText(asOf))}</p>
-          <button type="button" className="button" onClick={() => change({ asOf: undefined })}>
+          <button type="button" className="button" onClick={() => change(() => ({ asOf: undefined }))}>
             {said.newest}
           </button>
         </div>
@@ -111,7 +120,7 @@ export function ChartPage() {
                       <button
                         type="button"
                         aria-label={words.table.filters.remove(sentence)}
-                        onClick={() => change({ filters: search.filters?.filter((_, at) => at !== index) })}
+                        onClick={() => change(({ filters }) => ({ filters: filters?.filter((_, at) => at !== index) }))}
                       >
                         ×
                       </button>
@@ -136,7 +145,7 @@ export function ChartPage() {
                 name={said.drawing(name)}
                 region={
                   axes !== null && maySay && asOf === undefined
-                    ? { shown: search.region, choose: (region) => change({ region }) }
+                    ? { shown: search.region, choose: (region) => change(() => ({ region })) }
                     : undefined
                 }
               />
@@ -158,11 +167,19 @@ export function ChartPage() {
               axes={axes}
               filters={search.filters ?? []}
               region={search.region}
-              change={(region) => change({ region })}
+              change={(region) => change(() => ({ region }))}
             />
           ) : null}
           {isAdmin && experiment.status !== 'archived' && missing.length === 0 && asOf === undefined ? (
-            <SavePanel id={id} chart={chart} usual={usual} saved={search.saved} stored={stored.data} error={stored.error} change={change} />
+            <SavePanel
+              id={id}
+              chart={chart}
+              usual={usual}
+              saved={search.saved}
+              stored={stored.data}
+              error={stored.error}
+              show={(made) => change(() => ({ saved: made }), true)}
+            />
           ) : null}
         </div>
       </div>

@@ -8,7 +8,6 @@ import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { changeChart, makeChart, removeChart, type NewChart } from './queries.ts';
-import type { ChartSearch } from './search.ts';
 
 const said = words.charts;
 
@@ -21,11 +20,12 @@ interface SaveProps {
   saved: string | undefined;
   stored: { name: string; tag: string } | undefined;
   error: unknown;
-  change: (next: Partial<ChartSearch>) => void;
+  /** Shows the stored chart instead of the one that was not stored. */
+  show: (saved: string) => void;
 }
 
 /** Stores a chart, changes the stored one, or deletes it. */
-export function SavePanel({ id, chart, usual, saved, stored, error, change }: SaveProps) {
+export function SavePanel({ id, chart, usual, saved, stored, error, show }: SaveProps) {
   const [typed, setTyped] = useState<string>();
   const navigate = useNavigate();
   const named = { ...chart, name: (typed ?? stored?.name ?? usual).slice(0, 255) };
@@ -33,7 +33,7 @@ export function SavePanel({ id, chart, usual, saved, stored, error, change }: Sa
     mutationFn: async () => makeChart(id, named),
     onSuccess: (made) => {
       sayDone(said.saved);
-      change({ saved: made });
+      show(made);
     },
   });
   const update = useMutation({

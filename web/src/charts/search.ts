@@ -1,5 +1,5 @@
 import { z } from 'zod/mini';
-import { CHART_ERRORS, CHART_TYPES, SOURCE_ROLES } from '../../../src/api/visualizations/visualizations.model.ts';
+import { CHART_ERRORS, CHART_TYPES, SOURCE_ROLES, type ChartType } from '../../../src/api/visualizations/visualizations.model.ts';
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
 import { filter, name } from '../table/search.ts';
 
@@ -42,6 +42,10 @@ export const chartSearch = z.object({
 });
 
 export type ChartSearch = z.infer<typeof chartSearch>;
+/** What is drawn for an address, which need not name a type. */
+export type ChartShown = ChartSearch & { type: ChartType };
+/** Says what changes of a chart, by what it is at that moment. */
+export type Decide = (now: ChartShown) => Partial<ChartSearch>;
 export type Source = z.infer<typeof source>;
 export type Region = z.infer<typeof region>;
 export type Look = z.infer<typeof look>;
