@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium, looksRight, openVisitor } from '../support/chromium.ts';
+import { holdBack, launchChromium, looksRight, openVisitor } from '../support/chromium.ts';
 import { startConsoleSite, type ConsoleSite } from '../support/console-site.ts';
 import { lettersTo } from '../support/outbox.ts';
 
@@ -199,7 +199,7 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
   await context.close();
 });
 
-test('a viewer sees who has access and no control, and who loses the right is told so', { timeout: 120_000 }, async () => {
+test('a viewer sees who has access and no control, and who loses the right is told so', { timeout: 240_000 }, async () => {
   const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(page, 'viewer@leaf-lab.example');
   await page.goto(at(`/experiments/${site.experimentId}/sharing`));
@@ -232,7 +232,7 @@ test('a viewer sees who has access and no control, and who loses the right is to
   await context.close();
 });
 
-test('finds what one made, what one takes part in, and what is public', { timeout: 60_000 }, async () => {
+test('finds what one made, what one takes part in, and what is public', { timeout: 180_000 }, async () => {
   const { id } = await call('POST', '/experiments', { name: `Open barley ${HOSTILE}`, visibility: 'public' });
   const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(page, 'newcomer@field.example');
@@ -286,7 +286,7 @@ test('shares macros, protocols, workbooks and groups of devices', { timeout: 240
     await rowOf(page, 'Viewer Sample')
       .getByText(/By a grant of .*: may read\./)
       .waitFor();
-    expect(await page.getByRole('region', { name: 'Invitations' }).count()).toBe(resourceType === 'device_group' ? 0 : 1);
+    await expect.poll(() => page.getByRole('region', { name: 'Invitations' }).count()).toBe(resourceType === 'device_group' ? 0 : 1);
     await looksRight(page, `sharing-${resourceType}-desk`);
 
     // who may read it sees no control; who is made an admin sees them, and is told when that ends meanwhile
@@ -337,14 +337,22 @@ test('shares macros, protocols, workbooks and groups of devices', { timeout: 240
   await context.close();
 });
 
-test('shares a device', { timeout: 60_000 }, async () => {
+test('shares a device', { timeout: 180_000 }, async () => {
   const { id } = await call('POST', '/devices', { serialNumber: 'S-1', deviceType: 'generic' });
   const { page, complaints, context } = await openVisitor(browser, 'desk');
   await site.signIn(page, 'owner@leaf-lab.example');
   await page.goto(at(`/devices/${id}`));
   await page.getByRole('link', { name: 'Sharing' }).click();
   await page.getByLabel('Name or email address').fill('viewer@leaf-lab.example');
+  // what is written while somebody is added stays
+  await rowOf(page, 'Owner Sample').waitFor();
+  const letGo = await holdBack(page, /\/collaborators$/);
   await page.getByRole('button', { name: 'Share with Viewer Sample' }).click();
+  await page.getByLabel('Name or email address').fill('teammate');
+  letGo();
+  await page.getByText('It is shared with Viewer Sample.').waitFor();
+  await page.getByRole('button', { name: 'Share with Teammate Sample' }).waitFor();
+  expect(await page.getByLabel('Name or email address').inputValue()).toBe('teammate');
   await rowOf(page, 'Viewer Sample')
     .getByText(/By a grant of .*: may read\./)
     .waitFor();

@@ -115,6 +115,17 @@ export async function looksRight(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
+/** Keeps requests to an address from the service. Answers what lets them go. */
+export async function holdBack(page: Page, address: RegExp): Promise<() => void> {
+  let open: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (open = resolve));
+  await page.route(address, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return () => open();
+}
+
 /** Writes over everything in an editor of code, by keyboard: what is filled in keeps the colours of what it replaces, as inline styles. */
 export async function writeOver(editor: Locator, text: string): Promise<void> {
   await editor.focus();

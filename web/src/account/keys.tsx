@@ -32,8 +32,8 @@ export function KeysPanel() {
   });
   const revoke = async (keyId: string) => {
     await api.POST('/api/v1/auth/api-key/delete', { body: { keyId } });
-    sayDone(said.revoked);
     await renewAccount();
+    sayDone(said.revoked);
   };
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();

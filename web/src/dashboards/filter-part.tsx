@@ -55,6 +55,9 @@ export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
           />
           {label}
         </label>
+      ) : takes === 'one' && values.isLoading ? (
+        // what is written into a field that becomes a list would be lost
+        <p className="quiet">{words.waiting}</p>
       ) : takes === 'one' && choices !== undefined ? (
         <select
           className="input"

@@ -1,4 +1,4 @@
-import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
@@ -137,11 +137,51 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-/** The devices that one may read: how they are, and what they measured lately. */
-export function DevicesPage() {
+function Fleet() {
   const asked = route.useSearch();
-  const { data } = useSuspenseQuery(fleetQuery(asked));
+  const { data, error, refetch } = useQuery(fleetQuery(asked));
   const monitoring = useQuery(fleetMonitoringQuery);
+  if (data === undefined)
+    return error === null ? (
+      <p className="waiting" role="status">
+        {words.waiting}
+      </p>
+    ) : (
+      <Problem error={error} retry={() => void refetch()} />
+    );
+  return (
+    <div className="stack">
+      <p className="small quiet" role="status">
+        {said.found(countText(data.total))}
+      </p>
+      <Problem error={monitoring.error} retry={() => void monitoring.refetch()} />
+      {data.total === 0 ? (
+        <Nothing isFiltered={asked.search !== undefined || asked.type !== undefined} />
+      ) : data.devices.length === 0 ? null : asked.view === 'map' ? (
+        <FleetMap devices={data.devices} />
+      ) : (
+        <ul className="rows panel" aria-label={said.title}>
+          {data.devices.map((device) => (
+            <DeviceRow key={device.id} device={device} activity={monitoring.data} />
+          ))}
+        </ul>
+      )}
+      <Pages
+        page={asked.page ?? 1}
+        pageSize={PAGE_SIZE}
+        total={data.total}
+        link={(page, text) => (
+          <Link className="button" to="/devices" search={{ ...asked, page }}>
+            {text}
+          </Link>
+        )}
+      />
+    </div>
+  );
+}
+
+/** The devices that one may read: how they are, and what they measured lately. What is written to find some stays while they are asked for. */
+export function DevicesPage() {
   return (
     <div className="page">
       <title>{`${said.title} · ${words.name}`}</title>
@@ -158,34 +198,8 @@ export function DevicesPage() {
           </p>
         </div>
         <Filters />
-        <p className="small quiet" role="status">
-          {said.found(countText(data.total))}
-        </p>
       </header>
-      <div className="stack">
-        <Problem error={monitoring.error} retry={() => void monitoring.refetch()} />
-        {data.total === 0 ? (
-          <Nothing isFiltered={asked.search !== undefined || asked.type !== undefined} />
-        ) : data.devices.length === 0 ? null : asked.view === 'map' ? (
-          <FleetMap devices={data.devices} />
-        ) : (
-          <ul className="rows panel" aria-label={said.title}>
-            {data.devices.map((device) => (
-              <DeviceRow key={device.id} device={device} activity={monitoring.data} />
-            ))}
-          </ul>
-        )}
-        <Pages
-          page={asked.page ?? 1}
-          pageSize={PAGE_SIZE}
-          total={data.total}
-          link={(page, text) => (
-            <Link className="button" to="/devices" search={{ ...asked, page }}>
-              {text}
-            </Link>
-          )}
-        />
-      </div>
+      <Fleet />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { deviceQuery, fleetQuery, groupQuery, groupsQuery } from '../devices/queries.ts';
+import { deviceQuery, groupQuery, groupsQuery } from '../devices/queries.ts';
 import { deviceSearch, fleetSearch, groupsSearch } from '../devices/search.ts';
 import { guarded } from './roots.ts';
 
@@ -7,8 +7,6 @@ const devices = createRoute({
   getParentRoute: () => guarded,
   path: '/devices',
   validateSearch: fleetSearch,
-  loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => context.queryClient.query({ ...fleetQuery(deps), staleTime: 'static' }),
   component: lazyRouteComponent(() => import('../devices/page.tsx'), 'DevicesPage'),
 });
 

@@ -70,21 +70,17 @@ export function SharePanel({ shared }: { shared: Shared }) {
   const { found, error } = useCandidates(shared, kind, search);
   const give = useMutation({
     mutationFn: ({ id }: Candidate) => share(shared, { granteeType: kind, granteeId: id, role }),
-    onSuccess: (_, { name }) => {
-      setTyped('');
-      sayDone(said.done(name));
-    },
+    onSuccess: (_, { name }) => sayDone(said.done(name)),
   });
   const invite = useMutation({
     mutationFn: async (address: string) => {
       if (isInvitable(shared)) await inviteAddress(shared, address, role === 'viewer' ? 'viewer' : 'admin');
     },
-    onSuccess: (_, address) => {
-      setTyped('');
-      sayDone(said.invited(address));
-    },
+    onSuccess: (_, address) => sayDone(said.invited(address)),
   });
   const isBusy = give.isPending || invite.isPending;
+  // what was written meanwhile stays
+  const empty = { onSuccess: () => setTyped((now) => (now === typed ? '' : now)) };
   const isUnknown = kind === 'user' && found?.length === 0 && search !== '';
   // the found may be others, whose addresses hold what was typed
   const hasAddress = found?.some(({ about }) => about.toLowerCase() === search.toLowerCase()) ?? true;
@@ -154,7 +150,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
                 </p>
               </div>
               {each.has === null ? (
-                <SendButton aria-label={said.shareWith(each.name)} isSending={isBusy} onClick={() => give.mutate(each)}>
+                <SendButton aria-label={said.shareWith(each.name)} isSending={isBusy} onClick={() => give.mutate(each, empty)}>
                   {said.share}
                 </SendButton>
               ) : null}
@@ -167,7 +163,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
           <>
             <p className="small quiet">{said.inviteText}</p>
             <p>
-              <SendButton className="button primary" isSending={isBusy} onClick={() => invite.mutate(search)}>
+              <SendButton className="button primary" isSending={isBusy} onClick={() => invite.mutate(search, empty)}>
                 {said.invite(search)}
               </SendButton>
             </p>

@@ -37,11 +37,10 @@ export function PlacesPanel({ id }: { id: string }) {
   const found = useQuery({ ...placesQuery(name), enabled: isAsked, placeholderData: keepPreviousData });
   const add = useMutation({
     mutationFn: (place: PlaceFound) => addPlace(id, place),
-    onSuccess: () => {
-      setTyped('');
-      sayDone(said.added);
-    },
+    onSuccess: () => sayDone(said.added),
   });
+  // what was written meanwhile stays
+  const empty = { onSuccess: () => setTyped((now) => (now === typed ? '' : now)) };
   const remove = useMutation({
     mutationFn: (place: string) =>
       keepPlaces(
@@ -83,7 +82,7 @@ export function PlacesPanel({ id }: { id: string }) {
         found.data.length === 0 ? (
           <p className="quiet">{said.foundNone}</p>
         ) : (
-          <Found places={found.data} isBusy={add.isPending} add={(place) => add.mutate(place)} />
+          <Found places={found.data} isBusy={add.isPending} add={(place) => add.mutate(place, empty)} />
         )
       ) : null}
       <Problem error={found.error ?? findLastError(add, remove)} />

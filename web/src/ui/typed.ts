@@ -1,8 +1,20 @@
 import { useState } from 'react';
 
-/** Keeps what is typed into a field until the value that it began with is another. The field stays as it is meanwhile, and keeps the focus. */
+interface Kept {
+  /** The value that the field began with. */
+  value: string;
+  text: string;
+  /** What the field has held since: a value that is one of these was written here. */
+  passed: readonly string[];
+}
+
+/**
+ * Keeps what is typed into a field until the value that it began with is another. The field stays as it is meanwhile, and keeps the focus. A value that was
+ * written in the field itself may come back late, and takes nothing of what was written after it.
+ */
 export function useTyped(value: string): [typed: string, type: (text: string) => void] {
-  const [kept, setKept] = useState({ value, text: value });
-  if (kept.value !== value) setKept({ value, text: value });
-  return [kept.value === value ? kept.text : value, (text) => setKept({ value, text })];
+  const [kept, setKept] = useState<Kept>({ value, text: value, passed: [] });
+  const now = kept.value === value ? kept : { value, text: kept.passed.includes(value) ? kept.text : value, passed: [] };
+  if (now !== kept) setKept(now);
+  return [now.text, (text) => setKept({ value, text, passed: [...now.passed, text] })];
 }
