@@ -80,7 +80,7 @@ async function visitAs(name: string): Promise<Visitor> {
   return opened;
 }
 
-test('says something of one row and takes it back, by keyboard', { timeout: 120_000 }, async () => {
+test('says something of one row and takes it back, by keyboard', { timeout: 240_000 }, async () => {
   const { address, rows } = await experimentWithRows();
   const grid = await openTable(page, address);
   await grid.focus();
@@ -91,7 +91,7 @@ test('says something of one row and takes it back, by keyboard', { timeout: 120_
   await drawer.getByLabel('What you say').fill('a bent leaf');
   await page.keyboard.press('Enter');
   await drawer.getByRole('listitem').getByText('a bent leaf').waitFor();
-  expect(await drawer.getByLabel('What you say').inputValue()).toBe('');
+  await expect.poll(() => drawer.getByLabel('What you say').inputValue()).toBe('');
   await looksRight(page, 'annotated-row-desk');
   const said = (await rows()).map(({ annotations }) => annotations?.map(({ content }) => content.text) ?? []);
   expect(said).toEqual(Array.from({ length: ROWS }, (_, at) => (at === 1 ? ['a bent leaf'] : [])));
@@ -102,7 +102,7 @@ test('says something of one row and takes it back, by keyboard', { timeout: 120_
   expect((await rows()).every(({ annotations }) => (annotations ?? []).length === 0)).toBe(true);
 });
 
-test('flags many rows that were chosen by keyboard, mouse and range', { timeout: 120_000 }, async () => {
+test('flags many rows that were chosen by keyboard, mouse and range', { timeout: 240_000 }, async () => {
   const { address, rows } = await experimentWithRows();
   const grid = await openTable(page, address);
   await grid.focus();
@@ -137,6 +137,8 @@ test('says each refusal as a sentence and keeps what was typed', { timeout: 240_
   await text.fill('before');
   await button.click();
   await at.getByText('1 row is annotated.').waitFor();
+  // the choice is dropped after it is said
+  await text.waitFor({ state: 'detached' });
   expect((await rows()).filter(({ annotations }) => (annotations ?? []).length > 0).map(({ n }) => n)).toEqual([3]);
 
   await gridOf(at).getByRole('checkbox', { name: 'Choose row 5', exact: true }).click();

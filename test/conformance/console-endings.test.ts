@@ -20,7 +20,7 @@ afterAll(async () => {
 const makeExperiment = async (name: string): Promise<string> =>
   (await site.owner('POST', '/api/v1/experiments', { body: { name, organizationId: site.organizationId } })).body.id as string;
 
-test('places of an experiment are found by name, added and removed', { timeout: 120_000 }, async () => {
+test('places of an experiment are found by name, added and removed', { timeout: 240_000 }, async () => {
   const id = await makeExperiment('Places');
   const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(page, 'owner@leaf-lab.example');
@@ -57,7 +57,7 @@ test('places of an experiment are found by name, added and removed', { timeout: 
   await context.close();
 });
 
-test('a table is deleted after a question, by those who may', { timeout: 120_000 }, async () => {
+test('a table is deleted after a question, by those who may', { timeout: 240_000 }, async () => {
   const id = await makeExperiment('Tables');
   const form = new FormData();
   for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: 'yields' })) form.append(name, value);
@@ -99,7 +99,7 @@ test('a table is deleted after a question, by those who may', { timeout: 120_000
   expect([...complaints, ...member.complaints]).toEqual([]);
 });
 
-test.each(['desk', 'phone'] as const)('who has no name yet is asked for it, %s', { timeout: 120_000 }, async (size) => {
+test.each(['desk', 'phone'] as const)('who has no name yet is asked for it, %s', { timeout: 240_000 }, async (size) => {
   const { page, complaints, context } = await openVisitor(browser, size, EXPECTED);
   await site.signIn(page, `nameless-${size}@example.com`);
   await page.goto(site.server.baseUrl);
@@ -118,7 +118,7 @@ test.each(['desk', 'phone'] as const)('who has no name yet is asked for it, %s',
   await context.close();
 });
 
-test('an account is deleted by its own person, and what keeps it is named', { timeout: 120_000 }, async () => {
+test('an account is deleted by its own person, and what keeps it is named', { timeout: 240_000 }, async () => {
   const { page, complaints } = await openVisitor(browser, 'desk', EXPECTED);
   const address = 'leaving@example.com';
   await site.signIn(page, address);

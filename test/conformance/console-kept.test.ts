@@ -18,7 +18,7 @@ async function make(path: string, body: object) {
   return made.body as Record<string, string>;
 }
 
-test('the way back out of a form asks before what was written is lost', { timeout: 120_000 }, async () => {
+test('the way back out of a form asks before what was written is lost', { timeout: 240_000 }, async () => {
   const { page, complaints } = owner;
   const { id = '' } = await make('/api/v1/experiments', { name: 'Written' });
   const dashboard = await make(`/api/v1/experiments/${id}/dashboards`, { name: 'Season' });
@@ -52,7 +52,7 @@ test('the way back out of a form asks before what was written is lost', { timeou
   expect(complaints).toEqual([]);
 });
 
-test('a cell that is written as JSON stays a cell, and goes back to what is stored', { timeout: 120_000 }, async () => {
+test('a cell that is written as JSON stays a cell, and goes back to what is stored', { timeout: 240_000 }, async () => {
   const { page, complaints } = owner;
   const paths = [{ id: 'p', label: 'Otherwise', color: '#1d6a45', conditions: [] }];
   const cell = { id: 'branch-1', type: 'branch', isCollapsed: false, paths };
@@ -71,7 +71,7 @@ test('a cell that is written as JSON stays a cell, and goes back to what is stor
   expect(complaints).toEqual([]);
 });
 
-test('certificates that are not downloaded yet outlast another request for them', { timeout: 120_000 }, async () => {
+test('certificates that are not downloaded yet outlast another request for them', { timeout: 240_000 }, async () => {
   const { page, complaints } = owner;
   const deviceIds: string[] = [];
   for (const serialNumber of ['kept-1', 'kept-2'])
@@ -84,19 +84,19 @@ test('certificates that are not downloaded yet outlast another request for them'
   const issue = async () => {
     await together.getByRole('button', { name: 'Get certificates' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Get certificates' }).click();
-    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Get certificates' }).waitFor({ state: 'detached' });
   };
   await issue();
   await download.waitFor();
   await issue();
-  const [file] = await Promise.all([page.waitForEvent('download', { timeout: 5_000 }), download.click({ timeout: 5_000 })]);
+  const [file] = await Promise.all([page.waitForEvent('download'), download.click()]);
   const bundles = JSON.parse(readFileSync(await file.path(), 'utf8')) as { privateKey: string }[];
   expect(bundles).toHaveLength(2);
   expect(bundles[0]!.privateKey).toMatch(/PRIVATE KEY/);
   expect(complaints).toEqual([]);
 });
 
-test('a decision between two versions of a dashboard says when it fails', { timeout: 120_000 }, async () => {
+test('a decision between two versions of a dashboard says when it fails', { timeout: 240_000 }, async () => {
   const { page, complaints } = owner;
   const { id = '' } = await make('/api/v1/experiments', { name: 'Two versions' });
   const dashboard = await make(`/api/v1/experiments/${id}/dashboards`, { name: 'Season' });
@@ -109,7 +109,7 @@ test('a decision between two versions of a dashboard says when it fails', { time
   await conflict.waitFor();
   await page.route('**/dashboards/*', (route) => route.abort('internetdisconnected'));
   await conflict.getByRole('button', { name: 'Drop mine and show theirs' }).click();
-  await conflict.getByText(/cannot be reached/).waitFor({ timeout: 15_000 });
+  await conflict.getByText(/cannot be reached/).waitFor();
   expect(await name.inputValue()).toBe('Mine');
   await page.unrouteAll();
   await conflict.getByRole('button', { name: 'Drop mine and show theirs' }).click();
@@ -117,7 +117,7 @@ test('a decision between two versions of a dashboard says when it fails', { time
   expect(complaints).toEqual([]);
 });
 
-test('leaving a macro that is not saved is asked for as everywhere', { timeout: 60_000 }, async () => {
+test('leaving a macro that is not saved is asked for as everywhere', { timeout: 180_000 }, async () => {
   const { page, complaints } = owner;
   const { id } = await make('/api/v1/macros', { name: 'Unsaved', language: 'python', code: "output['n'] = 1\n" });
   // a window of the browser itself would be in its language, and is not one of ours
@@ -132,7 +132,7 @@ test('leaving a macro that is not saved is asked for as everywhere', { timeout: 
   await page.getByText('Not saved yet.').waitFor();
   await page.getByRole('link', { name: 'Macros', exact: true }).click();
   const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
-  await question.getByRole('button', { name: 'Cancel' }).click({ timeout: 5_000 });
+  await question.getByRole('button', { name: 'Cancel' }).click();
   expect(await editor.textContent()).toContain('= 2');
   await page.getByRole('link', { name: 'Macros', exact: true }).click();
   await question.getByRole('button', { name: 'Leave' }).click();

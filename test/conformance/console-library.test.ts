@@ -52,7 +52,6 @@ async function open(person: Person, size: Size, expects = /^$/): Promise<Visitor
   const visitor = await openVisitor(browser, size, expects);
   const { token } = await startSession(site.db, { userId: person.id, method: 'email', ipAddress: null, userAgent: null });
   await visitor.context.addCookies([{ name: 'fieldlake.session_token', value: token, url: site.server.baseUrl }]);
-  visitor.page.setDefaultTimeout(15_000);
   visitor.page.on('dialog', (dialog) => void dialog.accept());
   return visitor;
 }
@@ -184,7 +183,7 @@ describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
     await context.close();
   });
 
-  test('what was withheld is told to who manages, and allowed by running it', { timeout: 120_000 }, async () => {
+  test('what was withheld is told to who manages, and allowed by running it', { timeout: 240_000 }, async () => {
     const { page, complaints, context } = await open(site.cast.owner, size, /404 \(Not Found\)/);
     const list = `${site.server.baseUrl}/experiments/${experimentId}/macros`;
     await page.goto(list);
@@ -224,7 +223,7 @@ describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
 
   test(
     'whoever may not write has a copy to make and no control, and who loses access keeps what was written',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async () => {
       const id = await make('macros', {
         name: `Shared ${size}`,
@@ -258,7 +257,7 @@ describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
     },
   );
 
-  test('a protocol is made, written as JSON, saved, compared, linked and deleted', { timeout: 120_000 }, async () => {
+  test('a protocol is made, written as JSON, saved, compared, linked and deleted', { timeout: 240_000 }, async () => {
     const { page, complaints, context } = await open(site.cast.owner, size, /412 \(Precondition/);
     await page.goto(`${site.server.baseUrl}/library/protocols`);
     await page.getByRole('link', { name: 'Macros', exact: true }).click();

@@ -86,7 +86,7 @@ test('is pasted, looked through, saved, and stands beside the measurements', { t
   await looksRight(page, 'metadata-paste-desk');
   await source.fill('plot\tSown on\tarea\tcode\tcode\nP1\t2026-03-01\t2.5\t007\t"a\ttab, ""quoted"""\nP2\t2026-03-02\t\t012\t\n');
   await click(page, 'Read the rows');
-  expect(await page.getByLabel(/^Name of column/).evaluateAll(valuesOf)).toEqual(['plot', 'Sown_on', 'area', 'code', 'code_2']);
+  await expect.poll(() => page.getByLabel(/^Name of column/).evaluateAll(valuesOf)).toEqual(['plot', 'Sown_on', 'area', 'code', 'code_2']);
   expect(await page.getByLabel(/^Type of/).evaluateAll(valuesOf)).toEqual(['string', 'date', 'number', 'string', 'string']);
   await page.getByLabel('Name', { exact: true }).fill('Plots');
   await page.getByLabel('Is matched with').selectOption({ label: 'the answer to “plot”' });

@@ -140,7 +140,7 @@ const READ_GRID = `async (most) => {
   const [columns, rows] = [[], []];
   const wanted = Math.min(total, most);
   const lacks = (at) => Array.from({ length: width }, (_, column) => rows[at]?.[column]).includes(undefined);
-  const end = performance.now() + 20000;
+  const end = performance.now() + 60000;
   for (let at = 0; at < wanted; ) {
     grid.scrollTop = at * ${ROW_HEIGHT};
     for (let left = 0; left <= grid.scrollWidth; left += grid.clientWidth / 2) {

@@ -139,7 +139,6 @@ async function refuse(page: Page, { problem }: Refusal): Promise<{ count: () => 
 /** Sends the change as its way says, and sees it refused in each way. */
 async function send({ at, as = 'owner', first = [], fill = {}, press, ask, pick = {} }: Way): Promise<void> {
   const { page } = people.get(as)!;
-  page.setDefaultTimeout(10_000);
   const base = as === 'keyholder' ? site.server.baseUrl.replace('127.0.0.1', 'localhost') : site.server.baseUrl;
   await page.goto(base + at.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name] ?? `no ${name}`));
   for (const step of first)
@@ -189,7 +188,7 @@ async function send({ at, as = 'owner', first = [], fill = {}, press, ask, pick 
 
 const ways = Object.entries(changesListed()).flatMap(([name, way]) => (typeof way === 'string' ? [] : [[name, way] as const]));
 
-test.each(ways)('%s', { timeout: 60_000 }, async (_, way) => {
+test.each(ways)('%s', { timeout: 240_000 }, async (_, way) => {
   await send(way);
   for (const { complaints } of people.values()) expect(complaints.splice(0)).toEqual([]);
 });

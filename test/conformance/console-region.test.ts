@@ -86,7 +86,8 @@ test('flags the rows of a region, all of them and no other', { timeout: 180_000 
   await panel(page)
     .getByRole('button', { name: `Annotate ${inside.length} rows` })
     .click();
-  await expect.poll(() => annotated(id, table, 'off the slope')).toEqual(inside);
+  await page.getByText(`${inside.length} rows are annotated.`).waitFor();
+  expect(await annotated(id, table, 'off the slope')).toEqual(inside);
 
   // by keyboard alone
   await panel(page).getByRole('button', { name: 'No region' }).focus();
@@ -146,7 +147,9 @@ test('says when a region holds too many, and keeps what was typed when it is ref
   await panel(page)
     .getByRole('button', { name: /Annotate 10,?000 rows/ })
     .click();
-  await expect.poll(async () => (await annotated(id, table, 'kept')).length).toBe(10_000);
+  // the page has its answer later than the rows have it
+  await page.getByText(/^10,?000 rows are annotated\.$/).waitFor({ timeout: 60_000 });
+  expect(await annotated(id, table, 'kept')).toHaveLength(10_000);
   await panel(page).getByLabel('What you say').fill('too late');
   await removeAccess(site.owner, id, site.sample.users.viewer.id);
   await panel(page)
@@ -161,7 +164,7 @@ test('says when a region holds too many, and keeps what was typed when it is ref
   await context.close();
 });
 
-test('offers no region to who cannot contribute, nor where the experiment is archived', { timeout: 120_000 }, async () => {
+test('offers no region to who cannot contribute, nor where the experiment is archived', { timeout: 240_000 }, async () => {
   const { id, addressOf } = await experimentOnSlope(5);
   const shared = { granteeType: 'user', granteeId: site.sample.users.viewer.id, role: 'viewer' };
   expect((await site.owner('POST', `/api/v1/experiment/${id}/collaborators`, { body: shared })).status).toBeLessThan(300);

@@ -17,14 +17,14 @@ const makeExperiment = async (name: string): Promise<string> =>
   String((await site.owner('POST', '/api/v1/experiments', { body: { name } })).body.id);
 const rowsOf = async (page: Page) => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1;
 
-test('what is true or false is chosen, on a table and on a dashboard', { timeout: 120_000 }, async () => {
+test('what is true or false is chosen, on a table and on a dashboard', { timeout: 240_000 }, async () => {
   const id = await makeExperiment('Truths');
   const table = await uploadTable(site.owner, id, 'leaves', 'n,alive\n1,true\n2,true\n3,false\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
   await page.getByRole('button', { name: 'Filter' }).click();
   await page.getByLabel('Column', { exact: true }).selectOption('alive');
-  await page.getByLabel('Value').selectOption('true', { timeout: 5_000 });
+  await page.getByLabel('Value').selectOption('true');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('alive is true').waitFor();
   await expect.poll(() => rowsOf(page)).toBe(2);
@@ -42,7 +42,7 @@ test('what is true or false is chosen, on a table and on a dashboard', { timeout
   });
   await page.goto(`${site.baseUrl}/experiments/${id}/dashboards/${made.body.id}`);
   await page.getByText('3 of 3 rows').waitFor();
-  await page.getByLabel('Only where alive is').selectOption('false', { timeout: 5_000 });
+  await page.getByLabel('Only where alive is').selectOption('false');
   await page.getByText('1 of 1 rows').waitFor();
   expect(complaints).toEqual([]);
   // what somebody wrote into an address is asked as it stands there
@@ -58,7 +58,7 @@ test('what is true or false is chosen, on a table and on a dashboard', { timeout
   complaints.splice(0);
 });
 
-test('a row says nothing of what is said of it before it is there', { timeout: 120_000 }, async () => {
+test('a row says nothing of what is said of it before it is there', { timeout: 240_000 }, async () => {
   const id = await makeExperiment('One row');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
   const { page, complaints } = owner;
@@ -74,10 +74,10 @@ test('a row says nothing of what is said of it before it is there', { timeout: 1
     .getByRole('alert')
     .getByText(/cannot be reached/)
     .first()
-    .waitFor({ timeout: 15_000 });
+    .waitFor();
   expect(await none.count()).toBe(0);
   isFailing = false;
-  await row.getByRole('button', { name: 'Try again' }).click({ timeout: 5_000 });
+  await row.getByRole('button', { name: 'Try again' }).click();
   await none.waitFor();
   await page.unrouteAll();
   // and of one that is not there, nothing else
@@ -90,7 +90,7 @@ test('a row says nothing of what is said of it before it is there', { timeout: 1
   expect(complaints).toEqual([]);
 });
 
-test('the ends of a region are moments of the axis, wherever the browser is', { timeout: 120_000 }, async () => {
+test('the ends of a region are moments of the axis, wherever the browser is', { timeout: 240_000 }, async () => {
   const id = await makeExperiment('Moments');
   const lines = Array.from({ length: 9 }, (_, at) => `${at + 1},2026-05-01T0${at + 1}:00:00Z`);
   const table = await uploadTable(site.owner, id, 'leaves', `n,taken\n${lines.join('\n')}\n`);
@@ -109,7 +109,7 @@ test('the ends of a region are moments of the axis, wherever the browser is', { 
   await page.getByText('3 rows are in it.').waitFor();
   const from = page.getByLabel('taken (UTC) from');
   const to = page.getByLabel('taken (UTC) to');
-  await from.waitFor({ timeout: 5_000 });
+  await from.waitFor();
   expect(await from.inputValue()).toMatch(/^2026-05-01T03:00/);
   await to.fill('2026-05-01T06:00');
   await page.getByRole('button', { name: 'Choose the region' }).click();
@@ -118,14 +118,14 @@ test('the ends of a region are moments of the axis, wherever the browser is', { 
   expect(complaints).toEqual([]);
 });
 
-test('a page behind the last leads back, and says of no list that it is empty', { timeout: 120_000 }, async () => {
+test('a page behind the last leads back, and says of no list that it is empty', { timeout: 240_000 }, async () => {
   const { page, complaints } = owner;
   const { experimentId, organizationId } = site.sample;
   const lab = `/organizations/${organizationId}`;
   const lists = ['/', '/library/macros', '/devices', '/devices/groups', `/experiments/${experimentId}/uploads`];
   for (const at of [...lists, `/experiments/${experimentId}/metadata`, `${lab}/audit`]) {
     await page.goto(`${site.baseUrl}${at}?page=900`);
-    await page.getByText('The list ends before this page.').waitFor({ timeout: 5_000 });
+    await page.getByText('The list ends before this page.').waitFor();
     expect(await page.getByText(/(No .* yet$|^Nothing)/).allTextContents(), at).toEqual([]);
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Previous' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('page')).toMatch(/^\d\d?$/);
@@ -134,15 +134,15 @@ test('a page behind the last leads back, and says of no list that it is empty', 
   expect(complaints).toEqual([]);
 });
 
-test('where nothing is archived nothing else is said to be missing', { timeout: 60_000 }, async () => {
+test('where nothing is archived nothing else is said to be missing', { timeout: 180_000 }, async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/?archived=true&scope=mine`);
-  await page.getByRole('heading', { name: 'No experiment is archived' }).waitFor({ timeout: 5_000 });
+  await page.getByRole('heading', { name: 'No experiment is archived' }).waitFor();
   expect(await page.getByText(/made no experiment/).count()).toBe(0);
   expect(complaints).toEqual([]);
 });
 
-test('what went wrong before is not said of what was saved after it', { timeout: 60_000 }, async () => {
+test('what went wrong before is not said of what was saved after it', { timeout: 180_000 }, async () => {
   const id = await makeExperiment('Saved after all');
   const table = await uploadTable(site.owner, id, 'leaves', 'n,m\n1,2\n2,3\n');
   const { page, complaints } = owner;
@@ -166,22 +166,22 @@ test('what went wrong before is not said of what was saved after it', { timeout:
     page.getByRole('button', { name: 'Save changes' }).click(),
   ]);
   expect(answer.status()).toBe(200);
-  await refusal.waitFor({ state: 'detached', timeout: 5_000 });
+  await refusal.waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
 });
 
-test('what the browser does not let be copied is said', { timeout: 60_000 }, async () => {
+test('what the browser does not let be copied is said', { timeout: 180_000 }, async () => {
   const { page, context, complaints } = await site.visitAs('member');
   await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
   await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}`);
   await page.getByRole('link', { name: 'leaf_measurements' }).click();
   await page.getByRole('button', { name: 'Copy', exact: true }).click();
-  await page.getByText('The browser did not let it be copied.').waitFor({ timeout: 5_000 });
+  await page.getByText('The browser did not let it be copied.').waitFor();
   expect(complaints).toEqual([]);
   await context.close();
 });
 
-test('an experiment says what it holds in words, of one row too', { timeout: 60_000 }, async () => {
+test('an experiment says what it holds in words, of one row too', { timeout: 180_000 }, async () => {
   const id = await makeExperiment('In words');
   await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
   const device = await site.owner('POST', '/api/v1/devices', { body: { serialNumber: 'in-words', deviceType: 'multispeq' } });
@@ -191,14 +191,14 @@ test('an experiment says what it holds in words, of one row too', { timeout: 60_
   expect((await site.owner('POST', `/api/v1/experiments/${id}/flow`, { body: flow })).status).toBe(201);
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}`);
-  await page.getByText('1 row', { exact: true }).waitFor({ timeout: 5_000 });
+  await page.getByText('1 row', { exact: true }).waitFor();
   await page.getByText('1 row stored, 0 quarantined').waitFor();
   await page.getByText('MultispeQ, certificate').waitFor();
   await page.getByRole('region', { name: 'Protocol' }).getByText('note', { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });
 
-test('every device and every experiment of one’s own can be chosen', { timeout: 60_000 }, async () => {
+test('every device and every experiment of one’s own can be chosen', { timeout: 180_000 }, async () => {
   const devices = Array.from({ length: 30 }, (_, at) => ({ serialNumber: `many-${at}` }));
   const made = await site.owner('POST', '/api/v1/devices/bulk', { body: { devices, deviceType: 'generic' } });
   const [first] = made.body.devices as { device: { id: string } }[];
@@ -208,10 +208,8 @@ test('every device and every experiment of one’s own can be chosen', { timeout
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/devices/groups/${group.body.id}`);
   const offered = (label: string) => page.getByLabel(label, { exact: true }).locator('option').allTextContents();
-  await expect.poll(async () => (await offered('Device to add')).length).toBeGreaterThan(30);
-  expect(await offered('Device to add')).toEqual(expect.arrayContaining(['Leaf Lab 1', 'many-0', 'many-29']));
+  await expect.poll(() => offered('Device to add')).toEqual(expect.arrayContaining(['Leaf Lab 1', 'many-0', 'many-29']));
   await page.goto(`${site.baseUrl}/devices/${first!.device.id}`);
-  await expect.poll(async () => (await offered('Experiment')).length).toBeGreaterThan(30);
-  expect(await offered('Experiment')).toEqual(expect.arrayContaining(['Maize under drought', 'Many 0', 'Many 29']));
+  await expect.poll(() => offered('Experiment')).toEqual(expect.arrayContaining(['Maize under drought', 'Many 0', 'Many 29']));
   expect(complaints).toEqual([]);
 });

@@ -131,7 +131,7 @@ test('a button that was pressed keeps the focus while it sends, and a second pre
 
 test(
   'what somebody else stored while one writes is not written over, and what one stored oneself is no other',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const { page, context, complaints } = await site.copyOf(owner, 'desk');
     for (const isChanged of [false, true]) {
@@ -154,7 +154,7 @@ test(
   },
 );
 
-test('a role that was chosen keeps the focus while it is sent', { timeout: 120_000 }, async () => {
+test('a role that was chosen keeps the focus while it is sent', { timeout: 240_000 }, async () => {
   const { page, context, complaints } = await site.copyOf(owner, 'desk');
   const id = await make('/experiments', { name: 'Roles' });
   await (await site.visitAs('viewer')).context.close();

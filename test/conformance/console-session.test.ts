@@ -17,7 +17,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-test('the page to sign in stands after a session has ended on the account page', { timeout: 120_000 }, async () => {
+test('the page to sign in stands after a session has ended on the account page', { timeout: 240_000 }, async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'ended@field.example');
   await page.goto(`${site.server.baseUrl}/account`);
@@ -32,7 +32,7 @@ test('the page to sign in stands after a session has ended on the account page',
   await context.close();
 });
 
-test('a name that is said is known on the next page', { timeout: 120_000 }, async () => {
+test('a name that is said is known on the next page', { timeout: 240_000 }, async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'nameless@field.example');
   await page.getByRole('link', { name: 'Say your name' }).click();
@@ -48,7 +48,7 @@ test('a name that is said is known on the next page', { timeout: 120_000 }, asyn
   await context.close();
 });
 
-test('a profile that could not be read is not written over', { timeout: 120_000 }, async () => {
+test('a profile that could not be read is not written over', { timeout: 240_000 }, async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'owner@leaf-lab.example');
   await page.route('**/api/v1/users/*/profile', (route) => route.abort('internetdisconnected'));
@@ -66,7 +66,7 @@ test('a profile that could not be read is not written over', { timeout: 120_000 
   await context.close();
 });
 
-test('why a provider could not be linked is said on the account page', { timeout: 120_000 }, async () => {
+test('why a provider could not be linked is said on the account page', { timeout: 240_000 }, async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'linking@field.example');
   await page.route('**/api/v1/auth/providers', (route) => route.fulfill({ json: { providers: ['github'] } }));
@@ -78,19 +78,19 @@ test('why a provider could not be linked is said on the account page', { timeout
   const { errorCallbackURL } = asked.postDataJSON() as { errorCallbackURL: string };
   await page.goto(`${site.server.baseUrl}${errorCallbackURL}?error=account_already_linked_to_different_user`);
   const panel = page.getByRole('region', { name: 'Linked providers' });
-  await panel.getByText('This provider account is linked to another account here.').waitFor({ timeout: 5_000 });
+  await panel.getByText('This provider account is linked to another account here.').waitFor();
   expect(complaints).toEqual([]);
   await context.close();
 });
 
-test('what was typed when a session ended is saved after signing in in another tab', { timeout: 120_000 }, async () => {
+test('what was typed when a session ended is saved after signing in in another tab', { timeout: 240_000 }, async () => {
   const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(page, 'member@leaf-lab.example');
   await page.goto(`${site.server.baseUrl}/account`);
   await page.getByLabel('About you').fill('typed before');
   await context.clearCookies();
   await page.getByRole('button', { name: 'Save profile' }).click();
-  await page.getByRole('alert').getByText('Sign in again in another tab').waitFor({ timeout: 5_000 });
+  await page.getByRole('alert').getByText('Sign in again in another tab').waitFor();
   const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sign in' });
   expect(await link.getAttribute('href')).toBe('/sign-in?next=%2Faccount');
   const other = await context.newPage();

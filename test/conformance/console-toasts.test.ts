@@ -19,7 +19,7 @@ const FIND_COVERED = `[...document.querySelectorAll('main :is(a, button, input, 
   })
   .map((each) => each.outerHTML.slice(0, 120))`;
 
-test('what is said on a phone lies over no control', { timeout: 120_000 }, async () => {
+test('what is said on a phone lies over no control', { timeout: 240_000 }, async () => {
   const { page, complaints } = await site.visitAs('member', 'phone');
   await page.goto(`${site.baseUrl}/account`);
   await page.getByRole('button', { name: 'Save profile' }).waitFor();
@@ -64,7 +64,7 @@ test('what is said on a phone lies over no control', { timeout: 120_000 }, async
   expect(complaints).toEqual([]);
 });
 
-test('at a desk it stays in the corner', { timeout: 60_000 }, async () => {
+test('at a desk it stays in the corner', { timeout: 180_000 }, async () => {
   const size: Size = 'desk';
   const { page } = await site.visitAs('viewer', size);
   await page.goto(`${site.baseUrl}/account`);

@@ -35,7 +35,6 @@ async function open(person: Person, size: Size, expects = /^$/): Promise<Visitor
   const visitor = await openVisitor(browser, size, expects);
   const { token } = await startSession(site.db, { userId: person.id, method: 'email', ipAddress: null, userAgent: null });
   await visitor.context.addCookies([{ name: 'fieldlake.session_token', value: token, url: site.server.baseUrl }]);
-  visitor.page.setDefaultTimeout(15_000);
   visitor.page.on('dialog', (dialog) => void dialog.accept());
   return visitor;
 }
@@ -95,6 +94,7 @@ describe.each(['desk', 'phone'] as const)('workbooks at a %s', (size: Size) => {
     await page.getByRole('button', { name: 'Take cell 1 away' }).click();
     await save();
     await expect.poll(async () => (await site.owner('GET', path)).body.cells.length).toBe(4);
+    await page.getByRole('button', { name: 'Undo my changes' }).waitFor({ state: 'detached' });
     // what the service refuses stays written
     await page.getByLabel(/^Label, which names/).fill('');
     await save();
@@ -176,7 +176,7 @@ describe.each(['desk', 'phone'] as const)('workbooks at a %s', (size: Size) => {
     await context.close();
   });
 
-  test('whoever may only read sees them, and no control', { timeout: 60_000 }, async () => {
+  test('whoever may only read sees them, and no control', { timeout: 180_000 }, async () => {
     const id = await make('workbooks', {
       name: `Read ${size}`,
       organizationId: site.cast.leafLab,

@@ -27,7 +27,7 @@ afterAll(async () => {
 describe.each(['desk', 'phone'] as const)('a first visit at a %s', (size: Size) => {
   beforeAll(async () => {
     server = await spawnServer({ DATA_DIR: join(folder, size), SAMPLE_DATA: 'on' });
-    await vi.waitUntil(() => printed(/Try these/), { timeout: 60_000 });
+    await vi.waitUntil(() => printed(/Try these/), { timeout: 120_000 });
   });
   afterAll(() => server.kill('SIGTERM'));
 

@@ -16,7 +16,7 @@ export function lettersTo(site: Pick<TestServer, 'dataDir'>, address: string): s
 
 /** Waits until an address has more letters than it had, and answers the newest. */
 export async function nextLetter(site: Pick<TestServer, 'dataDir'>, address: string, had: number): Promise<string> {
-  for (let tries = 0; tries < 400; tries += 1) {
+  for (let tries = 0; tries < 1_200; tries += 1) {
     const letters = lettersTo(site, address);
     if (letters.length > had) return letters.at(-1)!;
     await setTimeout(25);

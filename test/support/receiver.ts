@@ -43,7 +43,7 @@ export async function startReceiver(): Promise<Receiver> {
     answer: (response) => response.writeHead(204).end(),
     connected: () => undefined,
     hears: async (count) => {
-      for (let tries = 0; tries < 400 && receiver.heard.length < count; tries += 1)
+      for (let tries = 0; tries < 1_200 && receiver.heard.length < count; tries += 1)
         await new Promise((resolve) => {
           setTimeout(resolve, 50);
         });

@@ -90,7 +90,7 @@ async function makeOrganizations({ owner, stranger, memberId, receiver }: People
   const webhook = await send(hooks, { url: receiver, kinds: ['experiment.created'] });
   await send(`${hooks}/${webhook.id}/test`);
   await vi.waitUntil(async () => (await call('GET', `/api/v1${hooks}/${webhook.id}/deliveries`)).text.includes('"delivered"'), {
-    timeout: 20_000,
+    timeout: 60_000,
   });
   return { lab: `/organizations/${organizationId}`, openLab: `/organizations/${openLab}`, webhook: webhook.id };
 }
@@ -114,7 +114,7 @@ async function uploadPartly(call: Call, uploads: string): Promise<string> {
   for (const [field, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: 'partly' })) form.append(field, value);
   form.append('files', new Blob(['a,b\n1,2\n3\n4,5\n']), 'partly.csv');
   const uploadId = String((await call('POST', uploads, { body: form })).body.uploadId);
-  await vi.waitUntil(async () => (await call('GET', `${uploads}/${uploadId}`)).body.status === 'partial', { timeout: 20_000 });
+  await vi.waitUntil(async () => (await call('GET', `${uploads}/${uploadId}`)).body.status === 'partial', { timeout: 60_000 });
   return uploadId;
 }
 

@@ -25,7 +25,7 @@ async function upload(
   form.append('files', new Blob([text]), `rows.${fields.sourceKind ?? 'csv'}`);
   const path = `/api/v1/experiments/${experimentId}/data/uploads`;
   const made = await call('POST', path, { body: form });
-  for (let tries = 0; tries < 400; tries += 1) {
+  for (let tries = 0; tries < 1_200; tries += 1) {
     const { body } = await call('GET', `${path}/${String(made.body.uploadId)}`);
     if (body.status === 'completed') return String(body.uploadTableId);
     if (body.status === 'failed') break;
