@@ -77,7 +77,7 @@ test('a file is uploaded in chunks and slowly, and read back in every format wit
     expect(made).toMatchObject({ code: 0, status: 201 });
     const { uploadId } = JSON.parse(made.body) as { uploadId: string };
     let status = '';
-    for (let tries = 0; tries < 400 && status !== 'completed'; tries += 1) {
+    for (let tries = 0; tries < 1_200 && status !== 'completed'; tries += 1) {
       ({ status } = JSON.parse((await curl(`${uploads}/${uploadId}`)).body) as { status: string });
       await sleep(50);
     }

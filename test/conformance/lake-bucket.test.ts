@@ -405,7 +405,7 @@ test('of an erased experiment there is no version, no unfinished upload and no c
   await eventually(
     () => Promise.resolve(copies(site.dataDir)),
     (count) => count === 0,
-    10_000,
+    60_000,
   );
   expect(copies(site.dataDir)).toBe(0);
   await eventually(

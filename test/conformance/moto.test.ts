@@ -167,7 +167,7 @@ test(
       const rotated = await call('POST', `devices/${id}/credentials/rotate`, {});
       expect(rotated.status).toBe(201);
       await expect.poll(principals).toEqual([rotated.body.certificateArn]);
-      expect(await mayPublish(rotated.body.certificateArn, experimentId)).toBe(true);
+      await expect.poll(() => mayPublish(rotated.body.certificateArn, experimentId)).toBe(true);
       expect((await call('DELETE', `experiments/${experimentId}/devices/${id}`)).status).toBe(200);
       await expect.poll(() => mayPublish(rotated.body.certificateArn, experimentId)).toBe(false);
 

@@ -37,7 +37,7 @@ async function startNginx(upstream: string): Promise<void> {
   );
   nginx = spawn('nginx', ['-p', folder, '-e', join(folder, 'start.log'), '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
   nginxUrl = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 600; tries += 1) {
     const there = await fetch(`${nginxUrl}/health/live`).then(
       (answer) => answer.status === 200,
       () => false,

@@ -18,7 +18,7 @@ export async function startMoto(): Promise<{ endpoint: string; stop: () => Promi
       () => false,
     );
     if (up) break;
-    if (tries > 100) throw new Error('moto did not start');
+    if (tries > 450) throw new Error('moto did not start');
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   return {
