@@ -14,7 +14,9 @@ interface Kept {
  */
 export function useTyped(value: string): [typed: string, type: (text: string) => void] {
   const [kept, setKept] = useState<Kept>({ value, text: value, passed: [] });
-  const now = kept.value === value ? kept : { value, text: kept.passed.includes(value) ? kept.text : value, passed: [] };
+  const at = kept.passed.indexOf(value);
+  const now =
+    kept.value === value ? kept : at < 0 ? { value, text: value, passed: [] } : { ...kept, value, passed: kept.passed.slice(at + 1) };
   if (now !== kept) setKept(now);
   return [now.text, (text) => setKept({ value, text, passed: [...now.passed, text] })];
 }
