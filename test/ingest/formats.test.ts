@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLake, type Lake } from './setup.ts';
+import { fixture, openLake, type Lake } from './setup.ts';
 
 let lake: Lake;
 beforeAll(async () => {
@@ -190,6 +190,27 @@ test('Parquet keeps its own types', async () => {
     st: '{"x":2}',
     nothing: null,
   });
+});
+
+test('Parquet decimals of 38 digits are kept, and a file with longer ones is refused by the names of its columns', async () => {
+  const table = await lake.makeTable();
+  const path = join(lake.folder, 'decimals.parquet');
+  await lake.reader.run(`copy (select 1234567890123456789012345678901234567.5::decimal(38,1) as v, [v] as l, {'x': {'y': v}} as s)
+    to '${path}' (format parquet)`);
+  const narrow = await lake.ingest(table, 'parquet', [{ path: 'narrow.parquet', bytes: readFileSync(path) }]);
+  expect(narrow.upload).toMatchObject({ status: 'completed', stored: 1 });
+  const digits = '1234567890123456789012345678901234567.5';
+  expect(await lake.rows(table.id)).toEqual([{ v: digits, l: `[${digits}]`, s: `{"x":{"y":${digits}}}` }]);
+  // pandas writes decimals of 41 digits so
+  const wide = await lake.ingest(table, 'parquet', [
+    { path: 'wide.parquet', bytes: readFileSync(fixture('refused.decimal_too_wide.parquet')) },
+  ]);
+  expect(wide.report?.files[0]).toMatchObject({
+    status: 'failed',
+    reason: 'decimal_too_wide',
+    message: expect.stringContaining(`up to 41 in 'v', 'l', 's'. Cast them to`),
+  });
+  expect(await lake.rows(table.id)).toHaveLength(1);
 });
 
 test('Parquet numbers that are NaN or infinite stay what they are', async () => {

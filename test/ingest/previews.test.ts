@@ -316,6 +316,12 @@ describe('of the beginning of a file', () => {
     expect(most).toBeLessThanOrEqual(all!.stored);
   });
 
+  test('a Parquet file that an upload refuses is refused here too', async () => {
+    const bytes = readFileSync(fixture('refused.decimal_too_wide.parquet'));
+    const [file] = await preview('parquet', [{ path: 'wide.parquet', bytes }]);
+    expect(file).toMatchObject({ status: 'failed', reason: 'decimal_too_wide', columns: [] });
+  });
+
   test.each(['xlsx', 'parquet'] as const)('%s: the file says that it is looked at whole', async (kind) => {
     const [part] = await preview(kind, [{ path: 'a', bytes: 'PK' }], { isPart: true });
     expect(part).toMatchObject({ status: 'failed', reason: 'whole_file_needed', columns: [] });

@@ -137,6 +137,34 @@ async function findFineTimes(
   return { finer, cut: new Set(zoned.filter((name) => inNanoseconds.has(name))) };
 }
 
+/** Digits of a decimal at most; the engine reads wider ones as other numbers. */
+const MOST_DIGITS = 38;
+const MOST_NAMED = 5;
+
+/** Refuses a file that has wider decimals in a column, or in a list or struct of one. */
+async function requireReadDecimals(ask: (sql: string) => Promise<readonly Record<string, unknown>[]>): Promise<void> {
+  const schema = `parquet_schema(getvariable('records'))`;
+  const [{ digits } = { digits: null }] = await ask(`select max(precision) as digits from ${schema}`);
+  if (digits === null || Number(digits) <= MOST_DIGITS) return;
+  const [root, ...elements] = await ask(`select name, num_children as children, precision as digits from ${schema}`);
+  const names = new Set<string>();
+  let at = 0;
+  // an element stands before its children, and the columns are those of the root
+  for (let left = Number(root?.['children']); left > 0; left -= 1) {
+    const name = String(elements[at]?.['name']);
+    for (let open = 1; open > 0 && at < elements.length; at += 1) {
+      if (Number(elements[at]?.['digits']) > MOST_DIGITS) names.add(name);
+      open += Number(elements[at]?.['children'] ?? 0) - 1;
+    }
+  }
+  const named = [...names].slice(0, MOST_NAMED).map((name) => `'${name.slice(0, 100)}'`);
+  const more = names.size > named.length ? ` and ${names.size - named.length} more` : '';
+  throw new FileRefused(
+    'decimal_too_wide',
+    `Decimals of at most ${MOST_DIGITS} digits are read; the file declares up to ${Number(digits)} in ${named.join(', ')}${more}. Cast them to a decimal of ${MOST_DIGITS} digits, to double or to text, and send the file anew.`,
+  );
+}
+
 /** The refusal of a Parquet file that the engine could not read. */
 export function refuseUnreadable(cause: unknown): never {
   // a disk without room says nothing of the file: the upload is tried again
@@ -186,6 +214,7 @@ export async function openParquet(
   const described = await ask(`describe select * from read_parquet(getvariable('records'), hive_partitioning = false)`);
   if (described.length > MAX_COLUMNS)
     throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
+  await requireReadDecimals(ask);
   const told = described.map(({ column_name: name, column_type: type }): Described => ({ name: String(name), type: String(type) }));
   const { finer, cut } = await findFineTimes(ask, told);
   const fields: BronzeField[] = [];
