@@ -232,6 +232,53 @@ test('elapsed time and codes with leading zeros are text, as their cells show th
   expect(third).toMatchObject({ long: null, plot: '7.5' });
 });
 
+const sheetOf = (header: string[], ...rows: (string | number)[][]) =>
+  zip(
+    workbook(
+      [header, ...rows]
+        .map((cells) => `<row>${cells.map((cell) => (typeof cell === 'number' ? number(cell) : text(cell))).join('')}</row>`)
+        .join(''),
+    ),
+  );
+
+test('cells that are numbers keep their value beside texts with decimal commas', async () => {
+  const rows: [number | string, number, string, number][] = [
+    [1.234, 1.234, '1,5', 1e-7],
+    ['31,2', 1000.125, '2,5', 1.5e-7],
+    [-0.125, 2.345, '1.234', 1e21],
+    [1234, 10.125, '1.234,5', -3],
+    ['-999,0', 9007199254740991, '7', -2e-9],
+  ];
+  const bytes = sheetOf(['mixed', 'numbers', 'texts', 'small'], ...rows);
+  const told = await send(bytes, { decimal: ',', missing: ['-999'] });
+  expect(told.file).toMatchObject({ status: 'completed', stored: 5 });
+  const report = [...told.file.columns].map(({ name, type, oddValues }) => [name, type, oddValues]);
+  expect(report).toEqual(['mixed', 'numbers', 'texts', 'small'].map((name) => [name, 'DOUBLE', 0]));
+  const stored = await lake.rows(told.table.id);
+  expect(stored.map(({ mixed }) => mixed)).toEqual([1.234, 31.2, -0.125, 1234, null]);
+  expect(stored.map(({ numbers }) => numbers)).toEqual(rows.map(([, value]) => value));
+  expect(stored.map(({ texts }) => texts)).toEqual([1.5, 2.5, 1234, 1234.5, 7]);
+  expect(stored.map(({ small }) => small)).toEqual(rows.map(([, , , value]) => value));
+});
+
+test('they do where no decimal mark is told, and in a table that a file with commas made', async () => {
+  const mixed = [['1,5'], ['2,5'], [1.234], ['3,25']];
+  const untold = await send(sheetOf(['v'], ...mixed));
+  expect(await lake.types(untold.table.id)).toEqual({ v: 'STRING' });
+  expect(untold.file.columns[0]).toMatchObject({ note: expect.stringContaining('Send the file with decimal') });
+  const late = await send(sheetOf(['v'], ...Array.from({ length: 2_100 }, (_, n) => [n < 2_050 ? `${n},5` : 1.234])));
+  expect(await lake.types(late.table.id)).toEqual({ v: 'STRING' });
+
+  const table = await lake.makeTable();
+  await lake.ingest(table, 'csv', [{ path: 'a.csv', bytes: 'n;v\n1;1,234\n2;2,5\n' }], { reading: { decimal: ',' } });
+  const files = [{ path: 'told.xlsx', bytes: sheetOf(['n', 'v'], [3, 1.234], [4, 0.987], [5, '12,345']) }];
+  await lake.ingest(table, 'xlsx', files, { reading: { decimal: ',' } });
+  await lake.ingest(table, 'xlsx', [{ path: 'untold.xlsx', bytes: sheetOf(['n', 'v'], [6, 1.234], [7, '1,5'], [8, 0.987]) }]);
+  const rows = (await lake.rows(table.id)).sort((a, b) => Number(a['n']) - Number(b['n']));
+  expect(rows.map(({ v }) => v)).toEqual([1.234, 2.5, 1.234, 0.987, 12.345, 1.234, null, 0.987]);
+  expect(rows[6]).toMatchObject({ v__text: '1,5' });
+});
+
 test('a title above the header, and a sheet that is empty, are said to be so', async () => {
   const sheet = (...rows: string[]) => zip(workbook(rows.map((row) => `<row>${row}</row>`).join('')));
   const titled = await send(sheet(text('Trial 2026'), '', text('plot') + text('v'), number(1) + number(2)));

@@ -61,6 +61,8 @@ export interface SentField {
 export interface SentText {
   fields: readonly SentField[];
   delimiter: string;
+  /** Whether some of the text may be numbers of a workbook, whose points stand before decimals whatever the texts beside them have. */
+  hasNumberCells?: boolean;
 }
 
 const WHOLE = C.int | C.long | C.bigint;
@@ -119,6 +121,7 @@ interface Known {
   /** The type that the column has in the table, or is told to have. */
   type?: ColumnType;
   delimiter: string;
+  hasNumberCells?: boolean;
   options: ReadingOptions;
 }
 
@@ -173,7 +176,7 @@ export function chooseReading(kinds: Kinds, known: Known): Reading {
   const isOpen = (best.form === 'dmy' || best.form === 'mdy') && known.options.dateOrder === undefined && [...kinds.keys()].some(isEither);
   if (isOpen && count(DAY_CLASSES.dmy) === count(DAY_CLASSES.mdy)) return { ...TEXT, note: AMBIGUOUS };
   const isUnclear = best.form === 'comma' && known.options.decimal === undefined && count(SENT_CLASSES.grouped) > 0;
-  if (isUnclear && count(SENT_CLASSES.comma) * FEW_COMMAS < values)
+  if (isUnclear && (known.hasNumberCells === true || count(SENT_CLASSES.comma) * FEW_COMMAS < values))
     return { ...TEXT, note: known.type === undefined ? EITHER_MARK : POINTS_READ };
   if (best.fitting === 0 || (known.type === undefined && !isMostly(best.fitting, odd)))
     return known.type === undefined ? { ...TEXT, ...noteOfMarks(count, values) } : { ...best, timed: false, odd, untidy: true };
@@ -308,7 +311,7 @@ export async function chooseReadings(
     const word = options.types?.[name] ?? options.types?.[field.key];
     const wanted: ColumnType | undefined = word === undefined ? undefined : { kind: word };
     const type = before?.hasValues === true ? before.type : wanted;
-    return { field, wanted, known: { type, delimiter: text.delimiter, options } };
+    return { field, wanted, known: { type, delimiter: text.delimiter, hasNumberCells: text.hasNumberCells, options } };
   });
   const sent = asked.map(({ field }) => field.sent);
   const first = begun ? await countKinds(session, pipelines, sent, { first: true }) : new Map<string, Kinds>();
@@ -317,6 +320,7 @@ export async function chooseReadings(
     if (!kinds) return false;
     const reading = chooseReading(kinds, told);
     if (rows <= FIRST || kinds.size === 0 || told.type?.kind === 'string') return true;
+    if (reading.form === 'comma' && text.hasNumberCells === true) return false;
     return reading.form === 'text' ? isSurelyText(kinds, told) : reading.odd === 0;
   };
   const open = asked.filter((each) => !isSettled(each));

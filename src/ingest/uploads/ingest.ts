@@ -142,6 +142,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
         exact,
         encoding: upload.reading.encoding,
         sheet: upload.reading.sheet,
+        decimal: upload.reading.decimal,
         signal,
       },
     });

@@ -247,7 +247,7 @@ async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, sig
     ]);
     const read = await readSource({
       ...{ session, pipelines, kind, original, work, path, refusals, maxRecordBytes, parquetExpansion },
-      ...{ exact, encoding: options.encoding, sheet: options.sheet, isPart, signal },
+      ...{ exact, encoding: options.encoding, sheet: options.sheet, decimal: options.decimal, isPart, signal },
     });
     const decided = await decideRows(pipelines, { session, read, kind, known, options }, (sql, columns) =>
       lookAtRows(session, sql, columns),

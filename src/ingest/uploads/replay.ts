@@ -120,6 +120,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
         exact: true,
         encoding: upload.reading.encoding,
         sheet: upload.reading.sheet,
+        decimal: upload.reading.decimal,
         signal,
       },
     });

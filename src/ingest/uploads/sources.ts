@@ -36,6 +36,8 @@ export interface SourceRequest {
   encoding?: Encoding;
   /** The sheet of a workbook that is read; the first unless given. */
   sheet?: string;
+  /** The decimal mark that the texts of a workbook are told to have. */
+  decimal?: '.' | ',';
   /** Only the beginning of the file: its last record, which may go on, is passed over. */
   isPart?: boolean;
   signal?: AbortSignal;
@@ -117,9 +119,11 @@ async function readDelimited(
 }
 
 async function readSheet(request: SourceRequest): Promise<BronzeSource> {
-  const into = join(request.work, 'sheet');
-  await writeSheetText({ original: request.original, into, sheet: request.sheet }, request.signal);
-  return readDelimited({ ...request, original: into }, 'csv', ';');
+  const { original, sheet, decimal, work, signal } = request;
+  const into = join(work, 'sheet');
+  await writeSheetText({ original, into, sheet, decimal }, signal);
+  const read = await readDelimited({ ...request, original: into }, 'csv', ';');
+  return { ...read, text: read.text && { ...read.text, hasNumberCells: decimal === undefined } };
 }
 
 async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {

@@ -39,16 +39,17 @@ function run(request: SheetRequest, signal: AbortSignal | undefined): Promise<Sh
 
 /**
  * Writes the rows of one sheet of an XLSX workbook as text with semicolons, in a thread of its own: the first sheet, or the one that is named. Days and times become
- * ISO 8601 without an offset, as a sheet has none. Throws FileRefused when the workbook cannot be read.
+ * ISO 8601 without an offset, as a sheet has none, and numbers have the decimal mark that is told. Throws FileRefused when the workbook cannot be read.
  */
 export async function writeSheetText(
-  { original, into, sheet }: Pick<SheetRequest, 'original' | 'into' | 'sheet'>,
+  { original, into, sheet, decimal }: Pick<SheetRequest, 'original' | 'into' | 'sheet' | 'decimal'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const request: SheetRequest = {
     original,
     into,
     sheet,
+    decimal,
     mostBytes: mostBytes((await stat(original)).size),
     mostHeldBytes: MOST_HELD_BYTES,
   };

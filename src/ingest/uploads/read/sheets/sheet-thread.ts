@@ -12,6 +12,8 @@ export interface SheetRequest {
   into: string;
   /** The name of the sheet; the first one unless given. */
   sheet?: string;
+  /** The mark before the fraction of the numbers that are written; a point unless given. */
+  decimal?: '.' | ',';
   /** Bytes that all parts may unpack to (`mostBytes`), and those that are held in memory, which are all but the sheets (`mostHeldBytes`). */
   mostBytes: number;
   mostHeldBytes: number;
@@ -43,9 +45,15 @@ function printDate(date: Date): string {
   return time === '00:00:00.000' ? day : `${day}T${short}`;
 }
 
+/** Prints a number with a decimal comma, also where it has an exponent and no fraction (`1e-7`): without a comma that would be no number beside others. */
+const printWithComma = (value: number): string =>
+  String(value)
+    .replace('.', ',')
+    .replace(/^(-?\d)e/, '$1,0e');
+
 /** A cell as a delimited file has it. A failed formula is a missing value. */
-function printCell(value: unknown): string {
-  if (typeof value === 'number') return String(value);
+function printCell(value: unknown, decimal?: '.' | ','): string {
+  if (typeof value === 'number') return decimal === ',' ? printWithComma(value) : String(value);
   if (typeof value === 'boolean') return String(value);
   if (value instanceof Date) return printDate(value);
   return typeof value !== 'string' || value === '' || ERROR.test(value) ? '' : quoted(value);
@@ -75,7 +83,7 @@ async function sayNothingThere(bytes: Buffer, sheet: string | undefined): Promis
 }
 
 /** Writes the sheet's rows. The first row that is not empty is the header, and every shorter row is filled up to its number of fields. */
-async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet }: SheetRequest): Promise<SheetAnswer> {
+async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, decimal }: SheetRequest): Promise<SheetAnswer> {
   const file = openSync(into, 'wx', 0o600);
   let width = 0;
   let text = '';
@@ -89,7 +97,7 @@ async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet }:
       const as = shown?.done === false && shown.value.index === index ? shown.value.cells : undefined;
       const cells = trimmed(as ? values.map((value, column) => as.get(column) ?? value) : values);
       if (cells.length === 0) continue;
-      const fields = cells.map(width === 0 ? printName : printCell);
+      const fields = cells.map((cell) => (width === 0 ? printName(cell) : printCell(cell, decimal)));
       if (width === 0) {
         width = fields.length;
         headerRow = index + 1;
