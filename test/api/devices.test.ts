@@ -120,6 +120,7 @@ describe('POST /api/v1/devices/mobile', () => {
     const id = crypto.randomUUID();
     const many = await Promise.all(Array.from({ length: 10 }, () => call('POST', '/api/v1/devices/mobile', { body: { installId: id } })));
     expect(new Set(many.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    expect((await call('GET', `/api/v1/devices/${first.body.id}`)).body.connection).toBeNull();
     expect((await call('POST', `/api/v1/devices/${first.body.id}/onboard`, { body: {} })).status).toBe(409);
     expect((await call('POST', `/api/v1/devices/${first.body.id}/credentials`)).status).toBe(409);
   });
@@ -183,6 +184,7 @@ describe('GET and DELETE /api/v1/devices/{deviceId}', () => {
     expect(seen.body).toMatchObject({
       ...device,
       connectivity: { connected: false, lastSeenAt: null },
+      connection: { host: 'localhost', port: expect.any(Number), authorityPem: expect.stringMatching(/^-----BEGIN CERTIFICATE/) },
       capabilities: { canManage: true, canTransfer: false },
     });
     expect((await site.as(site.cast.stranger)('GET', path)).status).toBe(403);
@@ -287,7 +289,13 @@ describe('POST /api/v1/devices/{deviceId}/onboard', () => {
     const theirs = await site.as(site.cast.viewer)('GET', `/api/v1/devices/${device.id}/experiments`);
     expect(theirs.body).toEqual([]);
     expect((await owner()('GET', `/api/v1/devices/${device.id}/experiments`)).body).toMatchObject([
-      { id: second.id, name: 'Two', status: 'active', addedAt: expect.any(String) },
+      {
+        id: second.id,
+        name: 'Two',
+        status: 'active',
+        addedAt: expect.any(String),
+        topicPrefix: `experiment/data_ingest/v1/${second.id}/multispeq`,
+      },
       { id: first.id },
     ]);
   });

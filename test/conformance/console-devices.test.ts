@@ -12,6 +12,8 @@ const HOSTILE = '<img src=x onerror=alert(1)>';
 interface Bundle {
   certificatePem: string;
   privateKey: string;
+  /** Only in what the console makes. */
+  authorityPem?: string;
 }
 
 let browser: Browser;
@@ -43,12 +45,12 @@ const countMeasured = async (id: string): Promise<number> => {
 };
 
 /** Connects as an instrument does, with what was handed out for it. */
-const connectAs = ({ certificatePem, privateKey }: Bundle, thingName: string, endpoint: string) =>
+const connectAs = ({ certificatePem, privateKey, authorityPem }: Bundle, thingName: string, endpoint: string) =>
   connectAsync(`mqtts://${endpoint}`, {
     clientId: thingName,
     cert: certificatePem,
     key: privateKey,
-    ca: readFileSync(join(site.dataDir, 'iot', 'ca.pem'), 'utf8'),
+    ca: authorityPem ?? readFileSync(join(site.dataDir, 'iot', 'ca.pem'), 'utf8'),
     reconnectPeriod: 0,
   });
 
@@ -111,23 +113,33 @@ test('registers an instrument, certifies and binds it, and sees what it measures
 
   // its certificate is shown once: who would leave without it is asked
   await page.getByText('A device is bound once it has a certificate.').waitFor();
+  const connect = page.getByRole('region', { name: 'Connect' });
+  await connect.getByText(/needs a certificate/).waitFor();
+  await connect.getByText(/needs an experiment/).waitFor();
   await page.getByRole('button', { name: 'Get a certificate' }).click();
   await page.getByText(/shown once and kept nowhere/).waitFor();
   await page.getByRole('link', { name: 'All devices' }).click();
   await page.getByRole('alertdialog', { name: 'The certificate is not downloaded' }).waitFor();
   await page.getByRole('button', { name: 'Stay here' }).click();
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the bundle' }).click()]);
-  const bundle = JSON.parse(readFileSync(await download.path(), 'utf8')) as Bundle;
+  const bundle = JSON.parse(readFileSync(await download.path(), 'utf8')) as Bundle & { thingName: string; host: string; port: number };
   expect(bundle.privateKey).toContain('PRIVATE KEY');
   await looksRight(page, 'device-certified-desk');
 
   // bound, it may publish with what was downloaded, and the page shows what arrives
   await page.getByLabel('Experiment', { exact: true }).selectOption(site.experimentId);
   await page.getByRole('button', { name: 'Bind', exact: true }).click();
-  const topic = /publishes to (\S+)\/\{version/.exec((await page.getByText(/It publishes to/).textContent())!)![1]!;
-  const { thingName } = (await call('GET', `/devices/${id}`)) as unknown as { thingName: string };
-  const { endpoint } = (await call('POST', `/devices/${id}/onboard`, {})) as unknown as { endpoint: string };
-  expect(endpoint).toMatch(/:\d+$/);
+  // what to connect to and where to publish stands there also after a reload
+  await connect.getByText(/\{sensor\}$/).waitFor();
+  await page.reload();
+  const told = (name: string) => connect.locator('dt', { hasText: name }).locator('+ dd').textContent();
+  const topic = /^(\S+)\/\{version/.exec((await connect.getByText(/\{sensor\}$/).textContent())!)![1]!;
+  expect(await connect.getByText(/needs/).count()).toBe(0);
+  expect([bundle.thingName, bundle.host, String(bundle.port)]).toEqual([await told('MQTT client id'), await told('Host'), await told('Port')]);
+  const [authority] = await Promise.all([page.waitForEvent('download'), connect.getByRole('link', { name: 'Download ca.pem' }).click()]);
+  expect(authority.suggestedFilename()).toBe('ca.pem');
+  expect(readFileSync(await authority.path(), 'utf8')).toBe(bundle.authorityPem);
+  await looksRight(page, 'device-connect-desk');
   const messages = Array.from({ length: 5 }, (_, n) => ({
     ...messageOf(
       { instrument: 'multispeq', serialNumber: 'E8:4B:00:02', name: 'Blue' },
@@ -138,7 +150,7 @@ test('registers an instrument, certifies and binds it, and sees what it measures
     latitude: 51.9851,
     longitude: 5.6641,
   }));
-  const client = await connectAs(bundle, thingName, endpoint);
+  const client = await connectAs(bundle, bundle.thingName, `${bundle.host}:${bundle.port}`);
   for (const message of messages) await client.publishAsync(`${topic}/2.0/leaf`, JSON.stringify(message), { qos: 1 });
   await expect.poll(() => countMeasured(id), { timeout: 90_000 }).toBe(5);
   await page.reload();

@@ -22,7 +22,7 @@ export const listDeviceBindings = (db: Queryable, userId: string, deviceId: stri
     order by b.added_at desc, e.id desc`);
 
 export const listReadableExperiments = (db: Queryable, userId: string, deviceId: string) =>
-  db.rows<DeviceExperiment>(sql('devices.readableExperiments')`
+  db.rows<Omit<DeviceExperiment, 'topicPrefix'>>(sql('devices.readableExperiments')`
     select e.id, r.name, e.status, b.added_at as "addedAt"
     from experiment_devices b join experiments e on e.id = b.experiment_id join resources r on r.id = e.id
     where b.device_id = ${deviceId} and exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = e.id and a.can_read)

@@ -3,7 +3,6 @@ import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security
 import { loadCapabilities } from '../../authorization/access.ts';
 import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { listReadableExperiments } from './bindings.queries.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from './certificates.service.ts';
 import type {
   CertificateBundle,
@@ -20,8 +19,8 @@ import type {
   OnboardRequest,
 } from './devices.model.ts';
 import { countDevices, listDevices } from './devices.queries.ts';
-import { ensureMobile, requireDevice, patchDevice, registerDevice, removeDevice, addConnectivity } from './devices.service.ts';
-import { onboardDevice } from './onboarding.service.ts';
+import { ensureMobile, requireDevice, patchDevice, registerDevice, removeDevice, addConnectivity, loadConnection } from './devices.service.ts';
+import { listBoundExperiments, onboardDevice } from './onboarding.service.ts';
 
 interface DeviceListQuery {
   /** `all`: everything that you may read. `related`: without what you can read only because it is public. `all` by default. */
@@ -99,7 +98,8 @@ export class DevicesController extends ApiController {
   }
 
   /**
-   * For everybody who may read the device. Answers the device, whether it is connected, and what you may do with it.
+   * For everybody who may read the device. Answers the device, whether it is connected, what it connects to, and what you may do
+   * with it.
    * @summary Read one device
    * @param deviceId Device, by its UUID.
    */
@@ -110,8 +110,8 @@ export class DevicesController extends ApiController {
       loadCapabilities(this.ctx.db, this.caller.userId, 'device', deviceId),
       requireDevice(this.ctx, deviceId),
     ]);
-    const [connected] = await addConnectivity(this.ctx, [device]);
-    return addEtag(this.response, { ...device, connectivity: connected?.connectivity ?? null, capabilities }, version);
+    const [[connected], connection] = await Promise.all([addConnectivity(this.ctx, [device]), loadConnection(this.ctx, device)]);
+    return addEtag(this.response, { ...device, connectivity: connected?.connectivity ?? null, connection, capabilities }, version);
   }
 
   /**
@@ -200,13 +200,14 @@ export class DevicesController extends ApiController {
   }
 
   /**
-   * For everybody who may read the device. Answers the experiments that the device is bound to and that you may read, newest binding first.
+   * For everybody who may read the device. Answers the experiments that the device is bound to and that you may read, newest binding first,
+   * with the topic of each.
    * @summary List the experiments of a device
    * @param deviceId Device, by its UUID.
    */
   @Get('{deviceId}/experiments')
   @Security('caller', ['device:read'])
   public async listDeviceExperiments(@Path() deviceId: string): Promise<DeviceExperiment[]> {
-    return listReadableExperiments(this.ctx.db, this.caller.userId, deviceId);
+    return listBoundExperiments(this.ctx, this.caller, deviceId);
   }
 }

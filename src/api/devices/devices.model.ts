@@ -56,8 +56,20 @@ export interface ConnectedDevice extends Device {
   connectivity: DeviceConnectivity | null;
 }
 
-/** A device, whether it is connected, and what you may do with it. */
+/** What a device connects to, as an MQTT client over TLS whose id is the device's `thingName`. */
+export interface DeviceConnection {
+  /** Host name or address of the broker. */
+  host: string;
+  /** Port of the broker. */
+  port: number;
+  /** Certificate of the authority that the device must trust, as PEM text; null with AWS IoT, whose authority is Amazon Root CA 1. */
+  authorityPem: string | null;
+}
+
+/** A device, whether it is connected, what it connects to, and what you may do with it. */
 export interface DeviceDetail extends ConnectedDevice {
+  /** What it connects to; null for a phone, and when the registry cannot say. */
+  connection: DeviceConnection | null;
   /** What you may do with the device. */
   capabilities: ResourceCapabilities;
 }
@@ -211,6 +223,8 @@ export interface DeviceExperiment {
   status: string;
   /** When the device was bound to it, in UTC. */
   addedAt: Date;
+  /** The device publishes under this and `/{sensorVersion}/{sensorId}`; null for a phone, which publishes as its person. */
+  topicPrefix: string | null;
 }
 
 /** A device, as an experiment shows it. */

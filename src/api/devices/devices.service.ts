@@ -4,10 +4,11 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
+import { MQTT_PORT } from '../../iot/registry.ts';
 import { makeRegistration } from '../../iot/sequences.ts';
 import { nameThing } from '../../iot/things.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
-import type { ConnectedDevice, Device, DevicePatch, DeviceType, NewDevice, NewMobileDevice } from './devices.model.ts';
+import type { ConnectedDevice, Device, DeviceConnection, DevicePatch, DeviceType, NewDevice, NewMobileDevice } from './devices.model.ts';
 import { deleteDevice, findDevice, findMobile, insertDevice, nameDevice, renameDevice, type VersionedDevice } from './devices.queries.ts';
 
 const withoutVersion = ({ version: _version, ...device }: VersionedDevice): Device => device;
@@ -29,6 +30,15 @@ export async function addConnectivity<D extends { thingName: string }>(
     ...device,
     connectivity: seen && (seen.get(device.thingName) ?? { connected: false, lastSeenAt: null }),
   }));
+}
+
+/** Tells what a device connects to; null for a phone, and when the registry cannot say. */
+export async function loadConnection(ctx: Context, { deviceType }: Pick<Device, 'deviceType'>): Promise<DeviceConnection | null> {
+  const { registry, embedded } = ctx.iot;
+  const endpoint = deviceType === 'mobile' ? null : await registry.endpoint().catch(() => null);
+  if (endpoint === null) return null;
+  const [, host = endpoint, port = MQTT_PORT] = /^([^:]+):(\d+)$/.exec(endpoint) ?? [];
+  return { host, port: Number(port), authorityPem: embedded?.authority.certificatePem ?? null };
 }
 
 interface Registration {

@@ -14,10 +14,11 @@ import {
   insertBindings,
   listDeviceBindings,
   listPinnedVersions,
+  listReadableExperiments,
   lockBindings,
   lockTargets,
 } from './bindings.queries.ts';
-import type { OnboardingConfig, OnboardRequest } from './devices.model.ts';
+import type { DeviceExperiment, OnboardingConfig, OnboardRequest } from './devices.model.ts';
 import { requireDevice } from './devices.service.ts';
 import { findLifecycle } from './lifecycle.queries.ts';
 import { makeProcedures } from './procedures.ts';
@@ -70,6 +71,15 @@ export async function onboardDevice(ctx: Context, caller: Caller, deviceId: stri
       };
     }),
   };
+}
+
+/** Lists the experiments that a device is bound to and the caller may read, with where it publishes to each. Errors: resourceNotFound. */
+export async function listBoundExperiments(ctx: Context, caller: Caller, deviceId: string): Promise<DeviceExperiment[]> {
+  const [{ deviceType }, bound] = await Promise.all([
+    requireDevice(ctx, deviceId),
+    listReadableExperiments(ctx.db, caller.userId, deviceId),
+  ]);
+  return bound.map((each) => ({ ...each, topicPrefix: deviceType === 'mobile' ? null : printTopicPrefix(each.id, deviceType) }));
 }
 
 /** Writes a device's policies by its current bindings. After a failure the next sweep does so. */

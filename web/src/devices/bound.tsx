@@ -43,7 +43,6 @@ export function BoundPanel({ device: { id, status, deviceType, capabilities } }:
     mutationFn: (experimentId: string) => bindDevice(id, [experimentId]),
     onSuccess: () => sayDone(said.boundNow),
   });
-  const topic = bind.data?.experiments.find(({ experimentId }) => experimentId === bind.variables)?.topicPrefix;
   const isReady = status === 'active';
   return (
     <>
@@ -69,11 +68,6 @@ export function BoundPanel({ device: { id, status, deviceType, capabilities } }:
             />
           ) : (
             <p className="quiet">{said.needsCertificate}</p>
-          )}
-          {topic === undefined ? null : (
-            <p className="notice good small" role="status">
-              <code>{said.topic(topic)}</code>
-            </p>
           )}
         </section>
       ) : null}

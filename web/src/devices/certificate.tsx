@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
@@ -7,7 +7,8 @@ import { saveFile } from '../ui/download.ts';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
-import type { DeviceDetail } from './queries.ts';
+import { describeConnection } from './connect.tsx';
+import { boundQuery, type DeviceDetail } from './queries.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate, type Bundle } from './writes.ts';
 
 const said = words.devices.certificate;
@@ -19,10 +20,12 @@ export const LeaveGuard = ({ isKept }: { isKept: boolean }) => (
 
 const textFile = (text: string) => new Blob([text], { type: 'application/x-pem-file' });
 
-function BundleNotice({ bundle, name }: { bundle: Bundle; name: string }) {
+function BundleNotice({ bundle, device }: { bundle: Bundle; device: DeviceDetail }) {
   const [isKept, setKept] = useState(false);
+  const bound = useQuery(boundQuery(device.id)).data ?? [];
+  const whole = () => new Blob([JSON.stringify(describeConnection(device, bound, bundle), null, 2)], { type: 'application/json' });
   const save = (file: Blob, ending: string) => {
-    saveFile(file, `${name}.${ending}`);
+    saveFile(file, `${device.thingName}.${ending}`);
     setKept(true);
   };
   return (
@@ -30,11 +33,7 @@ function BundleNotice({ bundle, name }: { bundle: Bundle; name: string }) {
       <LeaveGuard isKept={isKept} />
       <p>{said.once}</p>
       <p className="inline">
-        <button
-          type="button"
-          className="button primary"
-          onClick={() => save(new Blob([JSON.stringify(bundle, null, 2)], { type: 'application/json' }), 'bundle.json')}
-        >
+        <button type="button" className="button primary" onClick={() => save(whole(), 'bundle.json')}>
           {said.all}
         </button>
         <button type="button" className="button" onClick={() => save(textFile(bundle.certificatePem), 'pem')}>
@@ -50,7 +49,7 @@ function BundleNotice({ bundle, name }: { bundle: Bundle; name: string }) {
 
 /** The certificate of a device: get, replace, revoke. A new one is shown once. */
 export function CertificatePanel({ device }: { device: DeviceDetail }) {
-  const { id, status, certificateId, thingName, capabilities } = device;
+  const { id, status, certificateId, capabilities } = device;
   const [bundle, setBundle] = useState<Bundle>();
   const issue = useMutation({ mutationFn: () => issueCertificate(id), onSuccess: setBundle });
   return (
@@ -62,7 +61,7 @@ export function CertificatePanel({ device }: { device: DeviceDetail }) {
           <code>{said.id(certificateId)}</code>
         </p>
       )}
-      {bundle === undefined ? null : <BundleNotice key={bundle.certificateId} bundle={bundle} name={thingName} />}
+      {bundle === undefined ? null : <BundleNotice key={bundle.certificateId} bundle={bundle} device={device} />}
       {capabilities.canManage ? (
         <div className="inline">
           {status === 'pending' || status === 'revoked' ? (

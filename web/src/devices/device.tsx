@@ -4,6 +4,7 @@ import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
 import { BoundPanel } from './bound.tsx';
 import { CertificatePanel } from './certificate.tsx';
+import { ConnectPanel } from './connect.tsx';
 import { EventsPanel, GlancePanel, RecentPanel, ThroughputPanel } from './monitoring.tsx';
 import { deviceQuery, monitoringQuery } from './queries.ts';
 import { SPANS } from './search.ts';
@@ -64,7 +65,12 @@ export function DevicePage() {
           <EventsPanel monitoring={monitoring.data} />
         </div>
         <div className="stack">
-          {deviceType === 'mobile' ? null : <CertificatePanel key={id} device={device} />}
+          {deviceType === 'mobile' ? null : (
+            <>
+              <CertificatePanel key={id} device={device} />
+              <ConnectPanel device={device} />
+            </>
+          )}
           <BoundPanel device={device} />
           {capabilities.canManage ? <SettingsPanel device={device} tag={tag} /> : null}
         </div>
