@@ -304,6 +304,7 @@ export const words = {
       apply: 'Apply',
       remove: (sentence: string) => `Take away: ${sentence}`,
       examples: 'Values in this column',
+      noNumber: (text: string) => `“${text}” is not a number. Write it with a point and without blanks, such as 90.5.`,
     },
     columns: { button: 'Columns', shown: (shown: number, all: number) => `${shown} of ${all}`, all: 'Show all', apply: 'Apply' },
     aggregate: {

@@ -18,7 +18,8 @@ export function tellProblem(error: unknown): Told {
     return {
       sentence: message,
       advice: advice ?? null,
-      details: complaints.map(({ path, message: why }) => `${path}: ${why}`),
+      // one complaint is often the sentence itself
+      details: complaints.filter(({ message: why }) => why !== message).map(({ path, message: why }) => `${path}: ${why}`),
       requestId: status >= 500 ? requestId : null,
     };
   }

@@ -2,35 +2,51 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
-import { factsOf, operandOf, operatorsOf, TRUTHS, type Operator } from './operators.ts';
+import { factsOf, isNoNumber, operandOf, operatorsOf, TRUTHS, type Operator } from './operators.ts';
 import { valuesQuery } from './queries.ts';
 import type { Filter } from './search.ts';
 import type { ToolProps } from './tool.ts';
 
 const said = words.table.filters;
 
-/** Adds a condition. The values of a text column are offered. */
-export function FilterForm({ experimentId, table, search, columns, change, close }: ToolProps & { close: () => void }) {
-  const [name, setName] = useState(columns[0]?.name ?? '');
+interface FilterFormProps extends Pick<ToolProps, 'experimentId' | 'table' | 'columns'> {
+  /** The condition that is changed; undefined for a new one. */
+  begun?: Filter;
+  take: (filter: Filter) => void;
+}
+
+/** The values of a condition as they were typed. */
+const textsOf = (filter: Filter | undefined): readonly [value: string, to: string] => {
+  if (filter?.value === undefined) return ['', ''];
+  const values = [filter.value].flat().map(String);
+  return factsOf(filter.operator).takes === 'two' ? [values[0] ?? '', values[1] ?? ''] : [values.join(', '), ''];
+};
+
+/** Makes a condition, or changes one. The values of a text column are offered. */
+export function FilterForm({ experimentId, table, columns, begun, take }: FilterFormProps) {
+  const [name, setName] = useState(begun?.column ?? columns[0]?.name ?? '');
+  const [wrong, setWrong] = useState<string>();
+  const [value, to] = textsOf(begun);
   const column = columns.find((each) => each.name === name);
   const type = column?.type ?? 'STRING';
   const operators = operatorsOf({ name, type });
-  const [chosen, setChosen] = useState<Operator>('equals');
+  const [chosen, setChosen] = useState<Operator>(begun?.operator ?? 'equals');
   const operator = operators.includes(chosen) ? chosen : (operators[0] ?? 'equals');
   const { takes } = factsOf(operator);
   const values = useQuery({ ...valuesQuery(experimentId, table, name), enabled: type === 'STRING' && takes !== 'none' });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { value = '', to = '' } = fieldsOf(event.currentTarget);
+    const { value: first = '', to: second = '' } = fieldsOf(event.currentTarget);
+    const noNumber = { none: [], one: [first], two: [first, second], many: [] }[takes].find((text) => isNoNumber(text, type));
+    setWrong(noNumber);
+    if (noNumber !== undefined) return;
     const operands = {
       none: undefined,
-      one: operandOf(value, type),
-      two: [operandOf(value, type), operandOf(to, type)],
-      many: value.split(',').map((part) => operandOf(part.trim(), type)),
+      one: operandOf(first, type),
+      two: [operandOf(first, type), operandOf(second, type)],
+      many: first.split(',').map((part) => operandOf(part.trim(), type)),
     }[takes];
-    const added: Filter = { column: name, operator, ...(operands === undefined ? {} : { value: operands }) };
-    change({ filters: [...(search.filters ?? []), added] });
-    close();
+    take({ column: name, operator, ...(operands === undefined ? {} : { value: operands }) });
   };
   return (
     <form className="stack" onSubmit={submit}>
@@ -56,13 +72,13 @@ export function FilterForm({ experimentId, table, search, columns, change, close
         <div className="field">
           <label htmlFor="filter-value">{takes === 'two' ? said.from : takes === 'many' ? said.values : said.value}</label>
           {type === 'BOOLEAN' ? (
-            <select id="filter-value" className="input" name="value">
+            <select id="filter-value" className="input" name="value" defaultValue={value}>
               {TRUTHS.map((each) => (
                 <option key={each}>{each}</option>
               ))}
             </select>
           ) : (
-            <input id="filter-value" className="input" name="value" required list="filter-values" autoComplete="off" />
+            <input id="filter-value" className="input" name="value" required list="filter-values" autoComplete="off" defaultValue={value} />
           )}
           <datalist id="filter-values">
             {values.data?.values.map((each) => (
@@ -74,9 +90,14 @@ export function FilterForm({ experimentId, table, search, columns, change, close
       {takes === 'two' ? (
         <div className="field">
           <label htmlFor="filter-to">{said.to}</label>
-          <input id="filter-to" className="input" name="to" required autoComplete="off" />
+          <input id="filter-to" className="input" name="to" required autoComplete="off" defaultValue={to} />
         </div>
       ) : null}
+      {wrong === undefined ? null : (
+        <p className="notice problem small" role="alert">
+          {said.noNumber(wrong)}
+        </p>
+      )}
       <button type="submit" className="button primary">
         {said.apply}
       </button>

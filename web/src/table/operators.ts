@@ -60,9 +60,14 @@ export function sentenceOf({ column, operator, value }: Said): string {
 /** The values of a column that is true or false, as they are chosen. */
 export const TRUTHS: readonly string[] = ['true', 'false'];
 
+const isNumeric = (type: string) => /^(DOUBLE|FLOAT|INT|BIGINT|DECIMAL)/.test(type);
+
+/** Whether a text is no number where a column's type needs one. */
+export const isNoNumber = (text: string, type: string): boolean => isNumeric(type) && (text.trim() === '' || Number.isNaN(Number(text)));
+
 /** What was typed, as a value of the column's type. Text that is none stays text, and the service says what is wrong. */
 export function operandOf(text: string, type: string): string | number | boolean {
   if (type === 'BOOLEAN') return TRUTHS.includes(text) ? text === 'true' : text;
   const number = Number(text);
-  return /^(DOUBLE|FLOAT|INT|BIGINT|DECIMAL)/.test(type) && text.trim() !== '' && Number.isSafeInteger(Math.trunc(number)) ? number : text;
+  return isNumeric(type) && text.trim() !== '' && Number.isSafeInteger(Math.trunc(number)) ? number : text;
 }

@@ -74,7 +74,7 @@ export function TablePage() {
       <div className="table-head">
         <h2>{displayName}</h2>
         <p className="small quiet number" role="status">
-          {version === undefined ? words.waiting : count === 0 ? said.none : <InSight sight={sight} count={count} total={total} />}
+          {version === undefined ? (error === null ? words.waiting : null) : count === 0 ? said.none : <InSight sight={sight} count={count} total={total} />}
         </p>
         <Link className="small" to="/experiments/$id" params={{ id }}>
           {said.back}

@@ -7,16 +7,17 @@ import { AggregateForm } from './aggregate-form.tsx';
 import { ColumnsForm } from './columns-form.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { sentenceOf } from './operators.ts';
+import type { Filter } from './search.ts';
 import type { ToolProps } from './tool.ts';
 import { VersionForm } from './version-form.tsx';
 
 const said = words.table;
 
 /** A button that opens a form beside it. */
-function Tool({ label, children }: { label: string; children: (close: () => void) => ReactNode }) {
+function Tool({ label, look = 'button', children }: { label: string; look?: string; children: (close: () => void) => ReactNode }) {
   return (
     <DialogTrigger>
-      <Button className="button">{label}</Button>
+      <Button className={look}>{label}</Button>
       <Popover className="popover" placement="bottom start">
         <Dialog aria-label={label}>{({ close }) => children(close)}</Dialog>
       </Popover>
@@ -32,10 +33,21 @@ export function Tools(props: ToolProps) {
     const rest = filters.filter((_, index) => index !== at);
     change({ filters: rest.length === 0 ? undefined : rest });
   };
+  const replaced = (at: number, filter: Filter) => change({ filters: filters.map((each, index) => (index === at ? filter : each)) });
   const shownColumns = search.columns?.length ?? columns.length;
   return (
     <div className="tools">
-      <Tool label={said.filters.add}>{(close) => <FilterForm {...props} close={close} />}</Tool>
+      <Tool label={said.filters.add}>
+        {(close) => (
+          <FilterForm
+            {...props}
+            take={(filter) => {
+              change({ filters: [...filters, filter] });
+              close();
+            }}
+          />
+        )}
+      </Tool>
       <Tool label={`${said.columns.button} ${said.columns.shown(shownColumns, columns.length)}`}>
         {(close) => <ColumnsForm {...props} close={close} />}
       </Tool>
@@ -56,7 +68,18 @@ export function Tools(props: ToolProps) {
         const sentence = sentenceOf(filter);
         return (
           <span key={sentence} className="filter">
-            {sentence}
+            <Tool label={sentence} look="filter-sentence">
+              {(close) => (
+                <FilterForm
+                  {...props}
+                  begun={filter}
+                  take={(changed) => {
+                    replaced(index, changed);
+                    close();
+                  }}
+                />
+              )}
+            </Tool>
             <button type="button" aria-label={said.filters.remove(sentence)} onClick={() => without(index)}>
               ×
             </button>

@@ -1,0 +1,56 @@
+/** What a person can mend, and is told, where something did not go as they meant. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksRight, type Visitor } from '../support/chromium.ts';
+import { startConsole, type Console } from '../support/console.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: Console;
+let owner: Visitor;
+beforeAll(async () => {
+  site = await startConsole();
+  owner = await site.visitAs('owner');
+});
+afterAll(() => site.stop());
+
+const makeExperiment = async (name: string): Promise<string> =>
+  String((await site.owner('POST', '/api/v1/experiments', { body: { name } })).body.id);
+const expectBadRequest = /status of 400/;
+
+test('a filter is mended where it is no number, and changed when it is pressed', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Heights');
+  const table = await uploadTable(site.owner, id, 'heights', 'n,height\n1,80.5\n2,90.5\n3,100.5\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Column', { exact: true }).selectOption('height');
+  await form.getByLabel('Condition').selectOption('is more than');
+  await form.getByLabel('Value').fill('90,5');
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await form.getByRole('alert').getByText('“90,5” is not a number.').waitFor({ timeout: 5_000 });
+  await form.getByLabel('Value').fill('90.5');
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('Rows 1–1 of 1').waitFor();
+  await page.getByRole('button', { name: 'height is more than 90.5', exact: true }).click();
+  expect(await form.getByLabel('Value').inputValue()).toBe('90.5');
+  expect(await form.getByLabel('Condition').inputValue()).toBe('greater_than');
+  await form.getByLabel('Value').fill('80.5');
+  await looksRight(page, 'filter-changed-desk');
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('Rows 1–2 of 2').waitFor();
+  expect(await page.getByRole('button', { name: /^Take away/ }).count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+test('what an address asks wrongly is said once, and nothing is waited for', { timeout: 60_000 }, async () => {
+  const id = await makeExperiment('Asked wrongly');
+  const table = await uploadTable(site.owner, id, 'heights', 'n\n1\n');
+  const { page, complaints } = owner;
+  const filters = encodeURIComponent(JSON.stringify([{ column: 'n', operator: 'greater_than', value: '90,5' }]));
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}?filters=${filters}`);
+  await page.getByRole('alert').getByText(/on column 'n'/).first().waitFor();
+  expect(await page.getByRole('alert').getByText(/on column 'n'/).count()).toBe(1);
+  expect(await page.locator('.table-head').getByText('One moment').count()).toBe(0);
+  expect(complaints.filter((each) => !expectBadRequest.test(each))).toEqual([]);
+  complaints.splice(0);
+});
