@@ -14,6 +14,7 @@ const STEPS = {
   uploadedParquet: 'bronze/uploaded_parquet.sql',
   uploadedText: 'silver/uploaded_text.sql',
   sentKinds: 'silver/sent_kinds.sql',
+  sentOthers: 'silver/sent_others.sql',
   uploadedClasses: 'silver/uploaded_classes.sql',
   uploadedValues: 'silver/uploaded_values.sql',
   uploadedChecked: 'silver/uploaded_checked.sql',

@@ -278,6 +278,39 @@ test('a column whose numbers have both decimal marks is text, and its note says 
   ]);
 });
 
+test('a text column most of whose values are numbers or days names the values that are not', async () => {
+  const many = (count: number, valueOf: (n: number) => string) => Array.from({ length: count }, (_, n) => valueOf(n));
+  const [one, several, days, instants, half, few, told, codes] = await readColumns(
+    [
+      [...many(56, (n) => `${n}.5`), ...many(4, () => ' k.A.'), 'NA', ''],
+      [...many(50, String), ...many(3, () => 'n.b.'), 'x'.repeat(60), 'b', 'b', 'c', 'd'],
+      [...many(28, (n) => `${n + 1}/5/2026`), ...many(9, () => '2026-05-01'), 'spring', 'fall', 'winter'],
+      [...many(20, (n) => `2026-05-01T10:00:${n + 10}Z`), 'later', 'soon', 'never'],
+      ['1', '2', '3', 'a', 'b', 'c'],
+      ['1', '2', '3', 'a', 'b', 'c', 'd'],
+      ['1', '2', '3', 'a', 'b', 'c'],
+      ['1', '2', '03', 'a'],
+    ],
+    { types: { v6: 'string' } },
+  );
+  const notes = [one, several, days, instants, half, few, told, codes].map((each) => [each!.type, each!.column.note]);
+  const missing = 'stand for missing values, name them among the marks in missing.';
+  expect(notes).toEqual([
+    [
+      'STRING',
+      "56 of 60 values are numbers; 'k.A.' is not. If it stands for a missing value, name it among the marks in missing. Sent with types, the column holds numbers and keeps the others as text beside them.",
+    ],
+    ['STRING', expect.stringContaining(`50 of 58 values are numbers; 'n.b.', 'b', 'c' and 2 more are not. If they ${missing}`)],
+    ['STRING', expect.stringContaining("28 of 40 values are days; '2026-05-01', 'fall', 'spring' and 1 more are not.")],
+    ['STRING', expect.stringContaining("20 of 23 values are times; 'later', 'never', 'soon' are not.")],
+    ['STRING', expect.stringContaining("3 of 6 values are numbers; 'a', 'b', 'c' are not.")],
+    ...[few, told, codes].map(() => ['STRING', undefined]),
+  ]);
+  expect((await read(['1.5', 'k.A.', 'k.A.', 'k.A.'], { missing: ['k.A.'] })).type).toBe('DOUBLE');
+  const long = await read([...many(3, String), 'y'.repeat(60), 'z', 'w'], {});
+  expect(long.column.note).toContain(`'w', '${'y'.repeat(40)}', 'z' are not`);
+});
+
 test('a column that is told to be of numbers says that its points were read as decimal ones', async () => {
   const values = ['0,5', ...Array<string>(11).fill('12.345')];
   const told = await read(values, { delimiter: ';', types: { v: 'double' } });

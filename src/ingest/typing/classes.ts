@@ -2,6 +2,7 @@
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { fill, type Pipelines } from '../pipeline.ts';
+import type { Majority } from './other-values.ts';
 import type { Digits } from './types.ts';
 import { TEXT_CLASSES } from '../value-classes.ts';
 
@@ -21,6 +22,8 @@ export interface Reading {
   untidy: boolean;
   /** Explains a type that somebody may not expect. */
   note?: string;
+  /** Of text that has no note. */
+  majority?: Majority;
 }
 
 /** One column of `bronze_records`: the key it had in the file and the form of its values there. */

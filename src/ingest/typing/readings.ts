@@ -9,6 +9,7 @@ import { nameColumns } from './columns.ts';
 import { fill, listTextFunctions, type Pipelines } from '../pipeline.ts';
 import { DAY_CLASSES, SENT_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
 import type { BronzeField, TextForm, Reading } from './classes.ts';
+import { noteOthers, type Majority } from './other-values.ts';
 
 /** What stands for a missing value, unless the upload says otherwise. */
 export const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.'];
@@ -158,6 +159,19 @@ function noteOfMarks(count: (bits: number) => number, values: number): { note?: 
   return isMixed && isMostly(numbers, values - numbers) ? { note: BOTH_MARKS } : {};
 }
 
+const WHAT: Readonly<Record<Family, Majority['what'] | undefined>> = {
+  number: 'numbers',
+  boolean: undefined,
+  day: 'days',
+  instant: 'times',
+};
+
+/** The text of a column of which half the values or more could be read by a candidate. */
+function textBeside({ family, bits, fitting }: Candidate & { fitting: number }, values: number): Reading {
+  const what = WHAT[family];
+  return what === undefined || fitting === 0 || 2 * fitting < values ? TEXT : { ...TEXT, majority: { what, bits, many: fitting, values } };
+}
+
 /**
  * Chooses the way in which nearly all values of a column are written, else text. Where the type is known, the best way of that type is chosen even if many
  * values are odd.
@@ -179,7 +193,9 @@ export function chooseReading(kinds: Kinds, known: Known): Reading {
   if (isUnclear && (known.hasNumberCells === true || count(SENT_CLASSES.comma) * FEW_COMMAS < values))
     return { ...TEXT, note: known.type === undefined ? EITHER_MARK : POINTS_READ };
   if (best.fitting === 0 || (known.type === undefined && !isMostly(best.fitting, odd)))
-    return known.type === undefined ? { ...TEXT, ...noteOfMarks(count, values) } : { ...best, timed: false, odd, untidy: true };
+    return known.type === undefined
+      ? { ...textBeside(best, values), ...noteOfMarks(count, values) }
+      : { ...best, timed: false, odd, untidy: true };
   const timed = (best.form === 'ymd' ? count(C.localTime) : 0) + count(DAY_CLASSES.timed) > 0;
   return { form: best.form, classes: best.classes, timed, fitting: best.fitting, odd, untidy: untidy || best.form === 'comma' };
 }
@@ -330,9 +346,16 @@ export async function chooseReadings(
     open.map(({ field }) => field.sent),
     { first: false },
   );
-  return asked.map(({ field, wanted, known: told }, index) => {
-    const kinds = all.get(field.sent) ?? first.get(field.sent) ?? new Map<number, number>();
-    const reading = chooseReading(kinds, told);
+  const chosen = asked.map(({ known: told, ...each }) => {
+    const kinds = all.get(each.field.sent) ?? first.get(each.field.sent) ?? new Map<number, number>();
+    return { ...each, kinds, reading: chooseReading(kinds, told) };
+  });
+  const mixed = chosen.flatMap(({ field, reading: { majority, note } }) =>
+    majority && note === undefined ? [[field.sent, majority] as const] : [],
+  );
+  const notes = await noteOthers(session, pipelines, new Map(mixed));
+  return chosen.map(({ field, wanted, kinds, reading: bare }, index) => {
+    const reading = { ...bare, note: bare.note ?? notes.get(field.sent) };
     const { form, value } = printReading(field, reading);
     const column = field.into ?? `c${index + 1}`;
     return {
