@@ -54,3 +54,23 @@ test('what an address asks wrongly is said once, and nothing is waited for', { t
   expect(complaints.filter((each) => !expectBadRequest.test(each))).toEqual([]);
   complaints.splice(0);
 });
+
+test('a deleted table is gone on the way back, and its upload is listed as one', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Gone');
+  const table = await uploadTable(site.owner, id, 'yields', 'n\n1\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('gridcell').first().waitFor();
+  await page.getByRole('button', { name: 'Delete the table' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the table' }).click();
+  await page.getByText('The table is deleted.').waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'There is no such table here' }).waitFor({ timeout: 15_000 });
+  expect(await page.getByRole('grid').count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Chart this' }).count()).toBe(0);
+  await expect.poll(() => page.title()).toBe('There is no such table here · fieldlake');
+  await looksRight(page, 'table-gone-desk');
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+  await page.getByRole('link', { name: 'Upload without a table' }).waitFor({ timeout: 15_000 });
+  expect(complaints).toEqual([]);
+});

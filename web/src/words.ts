@@ -273,6 +273,7 @@ export const words = {
     removeText:
       'Its rows, its earlier versions and the files that were sent into it are removed. Charts of it draw nothing any more. There is no way back.',
     removed: 'The table is deleted.',
+    notThere: 'There is no such table here',
     rowsOf: (from: string, to: string, total: string) => `Rows ${from}–${to} of ${total}`,
     none: 'No row fits',
     noneText: 'Take a filter away, or choose another version.',

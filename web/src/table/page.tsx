@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { AnnotateForm } from '../annotations/form.tsx';
 import { firstChart } from '../charts/first.ts';
 import { GIVEN_COLUMNS } from '../experiments/columns.ts';
@@ -41,6 +42,18 @@ function InSight({ sight, count, total }: { sight: Sight; count: number; total: 
   return said.rowsOf(countText(first + 1), countText(Math.min(last + 1, count)), countText(total));
 }
 
+/** What stands where a table was deleted, or never was. */
+const NoTable = ({ id }: { id: string }) => (
+  <div className="panel empty">
+    <title>{`${said.notThere} · ${words.name}`}</title>
+    <h2>{said.notThere}</h2>
+    <p>{words.problem.advice[404]}</p>
+    <Link to="/experiments/$id" params={{ id }}>
+      {said.back}
+    </Link>
+  </div>
+);
+
 /** The rows of a table, as the address asks for them. */
 export function TablePage() {
   const { id, table } = route.useParams();
@@ -68,13 +81,23 @@ export function TablePage() {
   const hasIds = search.aggregation === undefined && columns.some(({ name }) => name === 'id');
   const selection = useSelection(held, JSON.stringify({ ...search, row: undefined, live: undefined, table }));
   const { chosen } = selection;
+  // what was typed for rows that are gone stays
+  if (described === undefined && error instanceof ProblemError && error.status === 404 && chosen.size === 0) return <NoTable id={id} />;
   return (
     <div>
       <title>{`${displayName} · ${words.name}`}</title>
       <div className="table-head">
         <h2>{displayName}</h2>
         <p className="small quiet number" role="status">
-          {version === undefined ? (error === null ? words.waiting : null) : count === 0 ? said.none : <InSight sight={sight} count={count} total={total} />}
+          {version === undefined ? (
+            error === null ? (
+              words.waiting
+            ) : null
+          ) : count === 0 ? (
+            said.none
+          ) : (
+            <InSight sight={sight} count={count} total={total} />
+          )}
         </p>
         <Link className="small" to="/experiments/$id" params={{ id }}>
           {said.back}

@@ -41,9 +41,12 @@ async function readRows({ experimentId, table, search }: TableShown, place: Rows
   return { ...read, first, reached: Math.max(place.reached, first + read.page.data.rows.length) };
 }
 
+/** What every query of an experiment's rows begins with. */
+export const heldRowsKey = (experimentId: string): readonly string[] => ['rows', experimentId];
+
 /** The rows of a question, page after page by cursor. Only pages next to each other are held. An aggregate is one page. */
 export const rowsQuery = (shown: TableShown) => {
-  const queryKey = ['rows', shown.experimentId, questionOf(shown.table, shown.search)];
+  const queryKey = [...heldRowsKey(shown.experimentId), questionOf(shown.table, shown.search)];
   return infiniteQueryOptions({
     queryKey,
     queryFn: async ({ pageParam, signal, client }) => {
@@ -78,7 +81,7 @@ export async function jumpTo(shown: TableShown, row: number): Promise<void> {
 /** Some values of a text column, to choose from. */
 export const valuesQuery = (experimentId: string, table: string, column: string) =>
   queryOptions({
-    queryKey: ['rows', experimentId, 'values', table, column],
+    queryKey: [...heldRowsKey(experimentId), 'values', table, column],
     queryFn: async ({ signal }) =>
       bodyOf(
         api.GET('/api/v1/experiments/{id}/data/distinct', {

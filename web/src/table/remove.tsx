@@ -4,6 +4,7 @@ import { tablesQuery } from '../experiments/queries.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { words } from '../words.ts';
+import { heldRowsKey } from './queries.ts';
 
 const said = words.table;
 
@@ -19,6 +20,8 @@ export function RemoveTable({ id, table, name }: { id: string; table: string; na
         await api.DELETE('/api/v1/experiments/{id}/data/tables/{tableId}', { params: { path: { id, tableId: table } } });
         await navigate({ to: '/experiments/$id', params: { id } });
         await queryClient.invalidateQueries({ queryKey: tablesQuery(id).queryKey });
+        // the way back leads to a page that would show what is still held of it
+        queryClient.removeQueries({ queryKey: heldRowsKey(id) });
         sayDone(said.removed);
       }}
     />

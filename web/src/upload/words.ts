@@ -120,7 +120,7 @@ export const upload = {
   history: {
     title: 'Uploads',
     none: 'Nothing was uploaded yet. What you upload is listed here with its report.',
-    noTable: 'No table',
+    noTable: 'Upload without a table',
     facts: (kind: string, stored: string, quarantined: string, when: string) =>
       `${kind}, ${rowsText(stored)} stored, ${quarantined} in quarantine, ${when}`,
   },
