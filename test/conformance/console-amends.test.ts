@@ -74,3 +74,18 @@ test('a deleted table is gone on the way back, and its upload is listed as one',
   await page.getByRole('link', { name: 'Upload without a table' }).waitFor({ timeout: 15_000 });
   expect(complaints).toEqual([]);
 });
+
+test('a long column name leaves room for the arrow of its order', { timeout: 60_000 }, async () => {
+  const id = await makeExperiment('Long names');
+  const name = 'photosynthetically_active_radiation_at_the_top_of_the_canopy';
+  const table = await uploadTable(site.owner, id, 'light', `${name},n\n1,2\n`);
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  const head = page.getByRole('columnheader').filter({ hasText: name });
+  await head.getByRole('button').click();
+  const arrow = head.getByText('↑', { exact: true });
+  await arrow.waitFor({ timeout: 15_000 });
+  const [inner, outer] = [(await arrow.boundingBox())!, (await head.boundingBox())!];
+  expect(inner.x + inner.width).toBeLessThanOrEqual(outer.x + outer.width);
+  expect(complaints).toEqual([]);
+});

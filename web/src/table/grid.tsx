@@ -153,9 +153,9 @@ export function Grid(props: GridProps) {
                 style={{ transform: `translateX(${start}px)`, width: size }}
               >
                 <button type="button" tabIndex={-1} title={words.table.sortBy(column.name)} onClick={() => onSort(column.name)}>
-                  <span className="grid-name">
-                    {column.name}
-                    <span aria-hidden="true">{{ ASC: ' ↑', DESC: ' ↓', none: '' }[sorted]}</span>
+                  <span className="grid-title">
+                    <span className="grid-name">{column.name}</span>
+                    <span aria-hidden="true">{{ ASC: '↑', DESC: '↓', none: '' }[sorted]}</span>
                   </span>
                   <span className="grid-type">{column.type_text.toLowerCase()}</span>
                 </button>
