@@ -89,3 +89,28 @@ test('a long column name leaves room for the arrow of its order', { timeout: 60_
   expect(inner.x + inner.width).toBeLessThanOrEqual(outer.x + outer.width);
   expect(complaints).toEqual([]);
 });
+
+test('Ctrl Enter in a macro says what it waits for', { timeout: 60_000 }, async () => {
+  const { page, complaints } = owner;
+  const macro = (await site.owner('POST', '/api/v1/macros', { body: { name: 'Ratio', language: 'javascript', code: 'output.a = 1;' } }))
+    .body as {
+    id: string;
+  };
+  await page.goto(`${site.baseUrl}/library/macros/${macro.id}`);
+  await page.getByRole('textbox', { name: 'Code of Ratio' }).focus();
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await page.getByText('Choose an experiment and a measurement').waitFor({ timeout: 15_000 });
+  expect(complaints).toEqual([]);
+});
+
+test('on a phone the section that is shown is in sight', { timeout: 60_000 }, async () => {
+  const { page, complaints, context } = await site.copyOf(owner, 'phone');
+  await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}/sharing`);
+  const shown = page.getByRole('navigation', { name: 'Of this experiment' }).getByRole('link', { name: 'Sharing' });
+  await shown.waitFor();
+  await expect
+    .poll(async () => ((await shown.boundingBox())?.x ?? Infinity) + ((await shown.boundingBox())?.width ?? 0))
+    .toBeLessThanOrEqual(390);
+  expect(complaints).toEqual([]);
+  await context.close();
+});

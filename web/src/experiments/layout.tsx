@@ -1,5 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
+import { getRouteApi, Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { dayText } from '../shell/format.ts';
 import { words } from '../words.ts';
 import { experimentQuery } from './queries.ts';
@@ -7,9 +8,23 @@ import './experiments.css';
 
 const route = getRouteApi('/guarded/experiments/$id');
 
+/** Scrolls a row of sections, which a phone has no room for, to the one that is shown. */
+function useSectionInSight() {
+  const row = useRef<HTMLElement>(null);
+  const pathname = useLocation({ select: (location) => location.pathname });
+  useEffect(() => {
+    const shown = row.current?.querySelector('[aria-current=page]');
+    if (!shown || row.current === null) return;
+    const [outer, inner] = [row.current.getBoundingClientRect(), shown.getBoundingClientRect()];
+    row.current.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+  }, [pathname]);
+  return row;
+}
+
 /** What stands above every page of an experiment. */
 export function ExperimentLayout() {
   const { id } = route.useParams();
+  const sections = useSectionInSight();
   const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
   const { name, status, visibility, organizationName, ownerFirstName, ownerLastName, createdAt, embargoUntil } = experiment;
   return (
@@ -28,7 +43,7 @@ export function ExperimentLayout() {
           <span className={`tag ${status === 'active' ? 'good' : ''}`}>{words.experiment.status[status]}</span>
           {embargoUntil === null ? null : <span className="tag warn">{words.experiment.embargo(dayText(embargoUntil))}</span>}
         </p>
-        <nav className="choices sections" aria-label={words.experiment.sections}>
+        <nav ref={sections} className="choices sections" aria-label={words.experiment.sections}>
           <Link className="choice" to="/experiments/$id" params={{ id }} activeOptions={{ exact: true }}>
             {words.experiment.tables}
           </Link>

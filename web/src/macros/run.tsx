@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { printJson } from '../code/json.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
+import { sayProblem } from '../shell/toasts.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { measurementsQuery, runMacro, sourcesQuery, type Macro, type Measurement, type RunResult, type Written } from './queries.ts';
@@ -54,6 +55,7 @@ export function useRun(id: string, written: Written, stored: Macro): Run {
     isPossible,
     start: (text) => {
       if (isPossible && source.measurement !== undefined) mutate({ measurement: source.measurement, text });
+      else if (!isPending) sayProblem(source.measurement === undefined ? said.needsMeasurement : said.languageChanged);
     },
   };
 }

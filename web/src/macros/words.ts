@@ -15,6 +15,7 @@ export const macros = {
     noRows: 'This table has no row yet.',
     seen: 'What the macro sees as json',
     run: 'Run',
+    needsMeasurement: 'Choose an experiment and a measurement under “Try it” first.',
     languageChanged: 'Save the other language first; a run uses the one that is saved.',
     unsaved: 'Runs what you wrote, also before it is saved.',
     worked: (ms: string) => `It worked, in ${ms} ms.`,
