@@ -114,3 +114,21 @@ test('on a phone the section that is shown is in sight', { timeout: 60_000 }, as
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test('who is not signed in is told so without keys, and a spent link leads on', { timeout: 60_000 }, async () => {
+  const { page, complaints, context } = await site.copyOf(owner, 'desk');
+  await page.goto(`${site.baseUrl}/account`);
+  await page.getByLabel('About you').fill('typed');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByRole('alert').getByText('You are not signed in any more.').waitFor({ timeout: 15_000 });
+  expect(await page.getByText('x-api-key').count()).toBe(0);
+  await page.goto(`${site.baseUrl}/sign-in/link#${'a'.repeat(43)}`);
+  await page.getByText('Ask whoever started the service for another link').waitFor({ timeout: 15_000 });
+  expect(await page.getByText('Change what is named above').count()).toBe(0);
+  await looksRight(page, 'link-spent-desk');
+  await page.getByRole('link', { name: 'Other ways to sign in' }).click();
+  await page.getByLabel('Email address').waitFor();
+  expect(complaints.filter((each) => !/status of 40[01]/.test(each))).toEqual([]);
+  await context.close();
+});

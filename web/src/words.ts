@@ -48,6 +48,7 @@ export const words = {
   problem: {
     title: 'That did not work',
     request: (id: string) => `Request ${id}`,
+    signedOut: 'You are not signed in any more.',
     unreachable: 'The service cannot be reached. Check your connection, then try again.',
     unexpected: 'The page failed in a way that we did not foresee. Reload it; if it fails again, tell us what you did.',
     /** What to do after a refusal, by status. */
@@ -103,6 +104,11 @@ export const words = {
     title: 'Opening the sample',
     waiting: 'Signing you in as the owner of the sample…',
     missing: 'This address holds no link. Use the one that the start of the service printed.',
+    advice: {
+      SIGN_IN_LINK_INVALID: 'Ask whoever started the service for another link, or sign in in another way.',
+      SIGN_IN_LINK_ELSEWHERE: 'Open it on that machine, or sign in in another way.',
+    } as Readonly<Record<string, string>>,
+    otherwise: 'Other ways to sign in',
   },
   account: {
     title: 'Your account',

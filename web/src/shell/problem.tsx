@@ -13,10 +13,11 @@ interface Told {
 /** Puts any failure into sentences. */
 export function tellProblem(error: unknown): Told {
   if (error instanceof ProblemError) {
-    const { status, message, complaints, requestId, retryAfter } = error;
+    const { status, code, message, complaints, requestId, retryAfter } = error;
     const advice = retryAfter === null ? words.problem.advice[status] : words.problem.retryIn(Math.ceil(retryAfter));
     return {
-      sentence: message,
+      // the service speaks of keys there, which a browser sends none of
+      sentence: code === 'UNAUTHORIZED' ? words.problem.signedOut : message,
       advice: advice ?? null,
       // one complaint is often the sentence itself
       details: complaints.filter(({ message: why }) => why !== message).map(({ path, message: why }) => `${path}: ${why}`),

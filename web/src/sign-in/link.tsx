@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useRouter } from '@tanstack/react-router';
+import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { api } from '../api.ts';
@@ -37,7 +37,12 @@ export function LinkPage() {
       <title>{`${words.link.title} · ${words.name}`}</title>
       <h1>{words.link.title}</h1>
       {token === undefined ? <p>{words.link.missing}</p> : error === null ? <p role="status">{words.link.waiting}</p> : null}
-      <Problem error={error} />
+      <Problem error={error} adviceHere={words.link.advice} />
+      {token === undefined || error !== null ? (
+        <p>
+          <Link to="/sign-in">{words.link.otherwise}</Link>
+        </p>
+      ) : null}
     </div>
   );
 }
