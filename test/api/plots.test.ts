@@ -99,7 +99,7 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', (
           [days, days],
         ],
       ],
-      'treatment',
+      'count of treatment',
     ]);
     expect(await counted('*')).toEqual([
       [

@@ -90,6 +90,16 @@ test('a long column name leaves room for the arrow of its order', { timeout: 60_
   expect(complaints).toEqual([]);
 });
 
+test('a chart of means says so on its axis, with what its bars are', { timeout: 60_000 }, async () => {
+  const id = await makeExperiment('Means');
+  const table = await uploadTable(site.owner, id, 'heights', 'day,height\n2025-05-01,1.5\n2025-05-01,2.5\n2025-05-02,3.5\n2025-05-02,4\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('link', { name: 'Chart this' }).click();
+  await page.locator('.drawing svg').getByText('mean of height ± SE').waitFor({ timeout: 15_000 });
+  expect(complaints).toEqual([]);
+});
+
 test('Ctrl Enter in a macro says what it waits for', { timeout: 60_000 }, async () => {
   const { page, complaints } = owner;
   const macro = (await site.owner('POST', '/api/v1/macros', { body: { name: 'Ratio', language: 'javascript', code: 'output.a = 1;' } }))

@@ -46,6 +46,35 @@ const plotted = (column: string): string =>
 
 const titleOf = ({ alias, seriesName, columnName }: DataSource) => alias ?? seriesName ?? (columnName === '*' ? 'count' : columnName);
 
+/** What a function computes, as an axis says it. */
+const COMPUTED: Readonly<Record<FunctionName, string>> = {
+  avg: 'mean',
+  count: 'count',
+  sum: 'sum',
+  min: 'least',
+  max: 'greatest',
+  median: 'median',
+  std: 'standard deviation',
+  var: 'variance',
+  sem: 'standard error',
+  ci95: 'half 95 % interval',
+  p05: '5th percentile',
+  p95: '95th percentile',
+  first: 'first',
+  last: 'last',
+  cumsum: 'running sum',
+  count_distinct: 'number of different',
+  corr: 'correlation',
+};
+const ERRORS = { std: ' ± SD', sem: ' ± SE', ci95: ' ± 95 % CI' } as const satisfies Record<NonNullable<DataSource['error']>, string>;
+
+/** The title of an axis: what is computed of which column, and what its error bars are, unless somebody named it. */
+function axisTitleOf(source: DataSource): string {
+  const { aggregate, error, alias, seriesName, columnName } = source;
+  if (aggregate === undefined || alias !== undefined || seriesName !== undefined || columnName === '*') return titleOf(source);
+  return `${COMPUTED[aggregate as FunctionName]} of ${columnName}${error === undefined ? '' : ERRORS[error]}`;
+}
+
 /** The read of a chart, and where in its answer the parts of a draft stand. */
 interface Compiled {
   request: ReadRequest;
@@ -210,7 +239,7 @@ export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
     channel: draft.source.role === 'groupBy' ? `groupBy${groups++}` : draft.source.role,
     position: at(draft),
     role: draft.source.role,
-    title: titleOf(draft.source),
+    title: axisTitleOf(draft.source),
     zone: zone(draft),
   });
   const seriesRole = SERIES_ROLE[type] ?? 'y';
