@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { countExperiments, listExperiments } from '../src/api/experiments/experiments.queries.ts';
-import { searchPeople } from '../src/api/people/people.queries.ts';
+import { searchPeople } from '../src/api/directory/directory.queries.ts';
 import { openDatabase, type Database, type Queryable } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
 import type { Query } from '../src/database/sql.ts';

@@ -2,17 +2,10 @@ import { Body, Delete, Get, Path, Post, Queries, Query, Route, Security, Success
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
-import type {
-  AccountBlockers,
-  FoundUser,
-  NewProfile,
-  Nothing,
-  PeopleAsked,
-  PeopleShown,
-  UserAccount,
-  UserProfile,
-} from './people.model.ts';
-import { findAccount, findProfile, listPeople, searchPeople } from './people.queries.ts';
+import type { FoundUser } from '../directory/directory.model.ts';
+import { findPeople } from '../directory/directory.service.ts';
+import type { AccountBlockers, NewProfile, Nothing, PeopleAsked, PeopleShown, UserAccount, UserProfile } from './people.model.ts';
+import { findAccount, findProfile, listPeople } from './people.queries.ts';
 import { listBlockers, deleteAccount, writeProfile } from './people.service.ts';
 
 interface PeopleQuery {
@@ -47,13 +40,7 @@ export class PeopleController extends ApiController {
   @Get('search')
   @Security('caller')
   public async searchUsers(@Queries() query: PeopleQuery): Promise<FoundUser[]> {
-    const asked = {
-      viewerId: this.caller.userId,
-      query: query.query?.trim() ?? '',
-      limit: query.limit ?? 50,
-      offset: query.offset ?? 0,
-    };
-    return searchPeople(this.ctx.db, asked);
+    return findPeople(this.ctx, this.caller, { ...query, limit: query.limit ?? 50 });
   }
 
   /**

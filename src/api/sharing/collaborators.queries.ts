@@ -1,6 +1,5 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
-import { buildSearch } from '../people/people.queries.ts';
 import type { Collaborator, GranteeOrganization, GranteeTeam, GranteeUser } from './sharing.model.ts';
 
 /**
@@ -72,15 +71,13 @@ export const listGranteeOrganizations = (db: Queryable, userId: string, query: s
     where m.user_id = ${userId} and o.personal_user_id is null and position(lower(${query}) in lower(o.name)) > 0
     order by o.name, o.id limit ${limit}`);
 
-/** Lists people who can be named as grantees, as a search of people finds them, with what they hold already. */
-export const listGranteeUsers = (db: Queryable, asked: { resourceId: string; viewerId: string; query: string; limit: number }) =>
-  db.rows<GranteeUser>(sql('sharing.listGranteeUsers')`${buildSearch({ ...asked, offset: 0 })}
-    select f.user_id as "userId", f.first_name as "firstName", f.last_name as "lastName", f.avatar_url as "avatarUrl", s.email,
+/** What people hold already in the resource and in the organization that owns it; a row for each of them. */
+export const listHoldings = (db: Queryable, resourceId: string, userIds: readonly string[]) =>
+  db.rows<Pick<GranteeUser, 'userId' | 'organizationRole' | 'existingGrantRole'>>(sql('sharing.listHoldings')`
+    select asked.user_id as "userId",
       case when m.is_owner then 'owner' when m.is_admin then 'admin' when m.is_member then 'member' end as "organizationRole",
       g.role as "existingGrantRole"
-    from found f
-    left join shown s on s.user_id = f.user_id
-    join resources r on r.id = ${asked.resourceId}
-    left join organization_members m on m.organization_id = r.organization_id and m.user_id = f.user_id
-    left join grants g on g.resource_id = r.id and g.user_id = f.user_id
-    order by f.score desc, f.first_name, f.user_id`);
+    from unnest(${userIds}::uuid[]) asked(user_id)
+    join resources r on r.id = ${resourceId}
+    left join organization_members m on m.organization_id = r.organization_id and m.user_id = asked.user_id
+    left join grants g on g.resource_id = r.id and g.user_id = asked.user_id`);

@@ -3,7 +3,7 @@ import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security
 import { sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { checkResourceType } from '../../http/callers/authentication.ts';
-import { listCollaborators, listGranteeOrganizations, listGranteeTeams, listGranteeUsers } from './collaborators.queries.ts';
+import { listCollaborators, listGranteeOrganizations, listGranteeTeams } from './collaborators.queries.ts';
 import type {
   AdminHandoverResults,
   AdminHandovers,
@@ -17,12 +17,12 @@ import type {
   NewTransfer,
   ResourceTransfer,
 } from './sharing.model.ts';
-import { changeRole, leave, revoke, share } from './sharing.service.ts';
+import { changeRole, findGrantees, leave, revoke, share } from './sharing.service.ts';
 import { handOver, transfer } from './transfer.service.ts';
 
 interface GranteeQuery {
   /**
-   * Part of a name or of an address, at most 200 characters; without it, the first ones.
+   * Part of a name, or a whole address, at most 200 characters. Without it: the people of your organizations.
    * @maxLength 200
    */
   query?: string;
@@ -87,8 +87,7 @@ export class SharingController extends ApiController {
   @Security('caller', ['resource:share'])
   public async listGranteeUsers(@Path() resourceType: string, @Path() id: string, @Queries() query: GranteeQuery): Promise<GranteeUser[]> {
     checkResourceType(resourceType);
-    const asked = { resourceId: id, viewerId: this.caller.userId, query: query.query?.trim() ?? '', limit: query.limit ?? 20 };
-    return listGranteeUsers(this.ctx.db, asked);
+    return findGrantees(this.ctx, this.caller, id, query);
   }
 
   /**

@@ -3,8 +3,9 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { findPeople } from '../directory/directory.service.ts';
 import { keepAnswerable, lockDecided, lockGrant, lockShared, type LockedResource, type SharedResource } from './answerability.service.ts';
-import { listCollaborators } from './collaborators.queries.ts';
+import { listCollaborators, listHoldings } from './collaborators.queries.ts';
 import {
   deleteGrant,
   findGrant,
@@ -15,7 +16,7 @@ import {
   updateGrantRole,
   type GrantRow,
 } from './grants.queries.ts';
-import type { Collaborator, GranteeType, GrantRoleName, NewGrant } from './sharing.model.ts';
+import type { Collaborator, GranteeType, GranteeUser, GrantRoleName, NewGrant } from './sharing.model.ts';
 
 const written = (resource: LockedResource, grantee: { granteeType: GranteeType; granteeId: string }, details: object) => ({
   organizationId: resource.organizationId,
@@ -112,4 +113,24 @@ export async function raiseGrant(
   if (held) await updateGrantRole(tx, held.id, given.role);
   else await insertGrant(tx, { resourceId: resource.id, resourceType: resource.type, ...grantee, role: given.role, createdBy: by.userId });
   await audit(tx, by, { action: held ? 'grant.updated' : 'grant.created', ...written(resource, grantee, { role: given.role }) });
+}
+
+/** Finds people who can be named as grantees, best match first, with what they hold already. */
+export async function findGrantees(
+  ctx: Context,
+  caller: Caller,
+  resourceId: string,
+  { query, limit = 20 }: { query?: string; limit?: number },
+): Promise<GranteeUser[]> {
+  const found = await findPeople(ctx, caller, { query, limit });
+  const holdings = await listHoldings(
+    ctx.db,
+    resourceId,
+    found.map(({ userId }) => userId),
+  );
+  const byPerson = new Map(holdings.map((each) => [each.userId, each]));
+  return found.map(({ userId, firstName, lastName, email, avatarUrl }) => {
+    const { organizationRole = null, existingGrantRole = null } = byPerson.get(userId) ?? {};
+    return { userId, firstName, lastName, email, avatarUrl, organizationRole, existingGrantRole };
+  });
 }
