@@ -10,6 +10,7 @@ import { fill, listTextFunctions, type Pipelines } from '../pipeline.ts';
 import { DAY_CLASSES, SENT_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
 import type { BronzeField, TextForm, Reading } from './classes.ts';
 import { noteOthers, type Majority } from './other-values.ts';
+import { countKinds, FIRST, type Kinds } from './sent-kinds.ts';
 
 /** What stands for a missing value, unless the upload says otherwise. */
 export const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.'];
@@ -109,9 +110,6 @@ const FAMILIES: Readonly<Record<ColumnType['kind'], Family | undefined>> = {
   array: undefined,
 };
 
-/** How many values of a column are of each kind. */
-export type Kinds = ReadonlyMap<number, number>;
-
 const MOST_ODD = 1_000;
 const FEW_ODD = 2;
 /** Whether a column is of a type: at least 99 % of its values fit, or all but two. In any case more values fit than do not, and at most a thousand do not. */
@@ -205,48 +203,6 @@ export function isSurelyText(kinds: Kinds, known: Known): boolean {
   const count = (bits: number) => [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
   const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT_CLASSES.missing | C.empty)) === 0 ? sum + many : sum), 0);
   return allowed(count, known).every(({ bits }) => values - count(bits) > MOST_ODD);
-}
-
-const DAY_LIKE = [SENT_CLASSES.dayLike, SENT_CLASSES.dayLike | SENT_CLASSES.untidy];
-const BATCH = 50;
-const FIRST = 2_000;
-
-/** What is made of each value `b`, once for all that is asked of it, and the kind that follows. */
-interface Steps {
-  parts: string;
-  kind: string;
-}
-
-const OF_TEXT: Steps = { parts: 'text_class(b) as t', kind: 'sent_kind(sent, b, t)' };
-const OF_DAYS: Steps = {
-  // days and times of the plain form have been counted already
-  parts: `ymd_moment(b) as y, dmy_moment(b) as d, mdy_moment(b) as m, named_moment(b) as n, text_class(b) = ${C.text} and is_day_like(b) as l`,
-  kind: 'case when l then day_kind(y, d, m, n, b) end',
-};
-
-/** Counts the kinds of the values of these columns of `bronze_sent`: of all values, or of the first ones. */
-export async function countKinds(
-  session: StagingSession,
-  pipelines: Pipelines,
-  columns: readonly string[],
-  { first }: { first: boolean },
-): Promise<Map<string, Map<number, number>>> {
-  const all = new Map(columns.map((column) => [column, new Map<number, number>()]));
-  const limit = first ? `limit ${FIRST}` : '';
-  const look = async (asked: readonly string[], steps: Steps) => {
-    for (let at = 0; at < asked.length; at += BATCH) {
-      const batch = asked.slice(at, at + BATCH).join(', ');
-      for (const { name, kind, many } of await session.rows(fill(pipelines.sentKinds, { ...steps, columns: batch, limit }))) {
-        const kinds = all.get(String(name));
-        if (kind !== null) kinds?.set(Number(kind), (kinds.get(Number(kind)) ?? 0) + Number(many));
-      }
-    }
-  };
-  await look(columns, OF_TEXT);
-  // each is taken out of the count, and counted again as what it is
-  const dayLike = columns.filter((column) => DAY_LIKE.filter((kind) => all.get(column)?.delete(kind)).length > 0);
-  await look(dayLike, OF_DAYS);
-  return all;
 }
 
 /** The classes of the text that a reading leaves as it was sent. Undefined where only a look at each value, as it was turned, tells them. */
