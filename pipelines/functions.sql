@@ -12,10 +12,11 @@ create or replace temp macro number_key(v) as case when rtrim(digits_of(v), '0')
 create or replace temp macro is_number(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?');
 create or replace temp macro is_plain(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?');
 
--- 15 significant digits always survive a DOUBLE; beyond that the value is compared with what the DOUBLE prints.
+-- 15 significant digits always survive a DOUBLE, and more than the 17 that it prints never; between them the value is compared with what the DOUBLE prints.
 create or replace temp macro survives_double(v) as case
   when length(v) <= 16 and not contains(lower(v), 'e') then true
   when try_cast(v as double)::varchar = v then true
+  when length(rtrim(digits_of(v), '0')) > 17 then false
   else coalesce(isfinite(try_cast(v as double)) and number_key(v) = number_key(try_cast(v as double)::varchar), false) end;
 
 create or replace temp macro looks_like_instant(v) as
@@ -43,6 +44,8 @@ create or replace temp macro text_class(v) as case
 -- Digits before and after the point of a plain number; an exponent number answers 99, which no DECIMAL holds.
 create or replace temp macro whole_digits(v) as case when is_plain(v) then length(ltrim(split_part(v, '.', 1), '-')) when is_number(v) then 99 else 0 end;
 create or replace temp macro part_digits(v) as case when is_plain(v) then length(rtrim(split_part(v, '.', 2), '0')) else 0 end;
+-- A plain number times ten to the power of `places`, of which no other digits stand behind its point.
+create or replace temp macro shifted(v, places) as split_part(v, '.', 1) || rpad(rtrim(split_part(v, '.', 2), '0'), places, '0');
 
 -- A JSON value as `src/ingest` hands it over: a letter for its kind (n s b j), then its text. JSON strings are text, dates or times, never numbers.
 create or replace temp macro token_class(v) as case

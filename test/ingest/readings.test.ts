@@ -278,6 +278,20 @@ test('a column whose numbers have both decimal marks is text, and its note says 
   ]);
 });
 
+test('decimals keep each of their 38 digits, and what does not fit stays beside them', async () => {
+  const whole = ['99999999999999999999999999999999999999', '-12345678901234567890123456789012345678', '0', '-7'];
+  const part = ['0.0000000000000000000000000000000000001', '-0.9999999999999999999999999999999999999', '-0.5', '0'];
+  const both = ['99999999999999999999999999.999999999999', '-0.000000000001', '1.5000000000000000000', '-7'];
+  const text = ['high', ...Array<string>(200).fill('-1234567890123456789.25'), 'low'];
+  const [first, second, third, odd] = await readColumns([whole, part, both, text]);
+  expect([first, second, third].map((each) => each!.type)).toEqual(['DECIMAL(38,0)', 'DECIMAL(38,37)', 'DECIMAL(38,12)']);
+  expect(first!.values).toEqual(whole);
+  expect(second!.values.slice(0, 2)).toEqual(part.slice(0, 2));
+  expect(third!.values).toEqual([both[0], both[1], '1.500000000000', '-7.000000000000']);
+  expect(odd).toMatchObject({ type: 'DECIMAL(38,2)', odd: ['high', 'low'] });
+  expect(odd!.values.slice(0, 2)).toEqual([null, '-1234567890123456789.25']);
+});
+
 test('a text column most of whose values are numbers or days names the values that are not', async () => {
   const many = (count: number, valueOf: (n: number) => string) => Array.from({ length: count }, (_, n) => valueOf(n));
   const [one, several, days, instants, half, few, told, codes] = await readColumns(

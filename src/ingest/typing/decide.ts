@@ -80,6 +80,19 @@ function fits(field: BronzeField, type: ColumnType): string | null {
   return `(${printClass(field)} & ${listFittingClasses(type) ?? 0}) <> 0`;
 }
 
+const INT64_DIGITS = 18;
+
+/**
+ * Prints the cast of a text that fits the type. A cast of 30 digits to DECIMAL takes the engine 27 to 85 µs, and one to HUGEINT less than 1: the digits of a
+ * wide decimal are cast without their point, which a product puts back.
+ */
+function printCast(cast: 'cast' | 'try_cast', text: string, type: ColumnType): string {
+  if (type.kind !== 'decimal' || type.precision <= INT64_DIGITS) return `${cast}(${text} as ${printPhysicalType(type)})`;
+  const whole = `${cast}(${cast}(shifted(${text}, ${type.scale}) as hugeint) as decimal(38, 0))`;
+  const unit = `cast('0.${'1'.padStart(type.scale, '0')}' as decimal(${type.scale}, ${type.scale}))`;
+  return `${cast}(${type.scale === 0 ? whole : `${whole} * ${unit}`} as ${printPhysicalType(type)})`;
+}
+
 function converted(field: BronzeField, type: ColumnType): string {
   const { column, form, read } = field;
   if (type.kind === 'string' && read) return `case when is_missing(${read.sent}) then null else ${read.sent} end`;
@@ -93,7 +106,7 @@ function converted(field: BronzeField, type: ColumnType): string {
       ? `cast(${column} as ${printPhysicalType(type)})`
       : `try_cast(${printText(field)} as ${printPhysicalType(type)})`;
   if (type.kind === 'string') return printText(field);
-  return `cast(${printCastable(field, type)} as ${printPhysicalType(type)})`;
+  return printCast('cast', printCastable(field, type), type);
 }
 
 /** The text of a value as the engine casts it. */
@@ -230,7 +243,8 @@ export async function decideFileTypes(
       values.push(`${converted(field, column.type)} as ${quoteName(name)}`);
       continue;
     }
-    const safe = `try_cast(${column.type.kind === 'timestamp' ? `instant_text(${printText(field)})` : printText(field)} as ${printPhysicalType(column.type)})`;
+    const text = column.type.kind === 'timestamp' ? `instant_text(${printText(field)})` : printText(field);
+    const safe = printCast('try_cast', text, column.type);
     values.push(`case when ${predicate} then ${safe} end as ${quoteName(name)}`);
     values.push(`case when ${isOdd({ field, predicate })} then ${printSentText(field)} end as ${quoteName(nameOddColumn(name))}`);
     columns.push({
