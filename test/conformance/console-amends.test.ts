@@ -1,4 +1,5 @@
 /** What a person can mend, and is told, where something did not go as they meant. */
+import { writeXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksRight, type Visitor } from '../support/chromium.ts';
 import { startConsole, type Console } from '../support/console.ts';
@@ -141,4 +142,27 @@ test('who is not signed in is told so without keys, and a spent link leads on', 
   await page.getByLabel('Email address').waitFor();
   expect(complaints.filter((each) => !/status of 40[01]/.test(each))).toEqual([]);
   await context.close();
+});
+
+test('a file that cannot be read leads to the setting that lets it be', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment('Unreadable');
+  const { page, complaints } = owner;
+  const choose = (name: string, buffer: Buffer) =>
+    page.locator('input[type=file]').setInputFiles([{ name, mimeType: 'application/octet-stream', buffer }]);
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+  await choose('höhe.csv', Buffer.from('Höhe,n\n1,2\n', 'latin1'));
+  await page.getByRole('button', { name: 'Say what characters it has' }).click({ timeout: 30_000 });
+  await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('upload-encoding');
+  await looksRight(page, 'upload-characters-desk');
+  await page.getByLabel('Characters of the file').selectOption('windows-1252');
+  await page.getByText('can be read', { exact: true }).waitFor();
+
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+  const cover = { name: 'Cover', rows: [['Trial 2026'], ['made', 'by', 'us']] };
+  await choose('trial.xlsx', Buffer.from(await writeXlsx({ sheets: [cover, { name: 'Plots', rows: [['plot'], [1]] }] })));
+  await page.getByText("name it: 'Plots'.").waitFor({ timeout: 30_000 });
+  await page.getByRole('button', { name: 'Choose another sheet' }).click();
+  await page.keyboard.type('Plots');
+  await page.getByText('can be read', { exact: true }).waitFor();
+  expect(complaints).toEqual([]);
 });

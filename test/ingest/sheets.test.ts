@@ -293,3 +293,27 @@ test('a title above the header, and a sheet that is empty, are said to be so', a
   expect((await send(sheet(''), { sheet: 'Data' })).file.message).toBe("The sheet 'Data' is empty: it has no header row.");
   expect((await send(sheet(''), { sheet: 'Other' })).file.message).toBe("The file has no sheet 'Other'; it has 'Data'.");
 });
+
+test('a workbook that begins with a cover is refused with the names of its other sheets', async () => {
+  const behind = async (cover: string[][], reading = {}) =>
+    send(
+      Buffer.from(
+        await writeXlsx({
+          sheets: [
+            { name: 'Cover', rows: cover },
+            { name: 'Plots', rows: [['a'], [1]] },
+            { name: 'Notes', rows: [['b'], [1]] },
+          ],
+        }),
+      ),
+      reading,
+    );
+  const others = "This is the first sheet; to read another, name it: 'Plots', 'Notes'.";
+  const titled = await behind([['Trial 2026'], ['made', 'by', 'us']]);
+  expect(titled.file).toMatchObject({ reason: 'bad_header', message: expect.stringMatching(new RegExp(`${others}$`)) });
+  expect((await behind([])).file).toMatchObject({
+    reason: 'empty_file',
+    message: `The first sheet is empty: it has no header row. ${others}`,
+  });
+  expect((await behind([], { sheet: 'Plots' })).file).toMatchObject({ status: 'completed' });
+});

@@ -7,6 +7,7 @@ import { words } from '../words.ts';
 import { MOST_PREVIEWED } from '../../../clients/typescript/src/uploads.ts';
 import { previewFieldsOf, TYPE_WORDS, withType, type Chosen, type TypeWord } from './chosen.ts';
 import { isReadAsText, othersThan } from './kinds.ts';
+import { showReading } from './reading-form.tsx';
 import { previewQuery, type PreviewedColumn, type PreviewedFile } from './queries.ts';
 
 const said = words.upload.preview;
@@ -145,6 +146,12 @@ function readingText({ reading }: PreviewedFile): string {
   ].join(' ');
 }
 
+/** The setting that lets a file be read which cannot be read otherwise; undefined where none is known. */
+function settingFor(kind: Chosen['kind'], { status, reason }: PreviewedFile) {
+  if (kind === 'xlsx') return status === 'failed' && !UNKNOWN.includes(reason) ? 'upload-sheet' : undefined;
+  return /wrong_encoding|invalid_utf8|invalid_characters/.test(reason ?? '') ? 'upload-encoding' : undefined;
+}
+
 interface FilePreviewProps {
   file: PreviewedFile;
   isOpen: boolean;
@@ -159,6 +166,7 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProp
   const { path, isPart, byteCount, rowsIn, quarantined, message, columns, otherColumns } = file;
   const outcome = outcomeOf(file);
   const records = countText(rowsIn);
+  const setting = settingFor(chosen.kind, file);
   return (
     <details className="file-report" open={isOpen} aria-labelledby={title}>
       <summary>
@@ -171,6 +179,13 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProp
         )}
       </summary>
       {message === null ? null : <p className={`notice ${outcome === 'failed' ? 'problem' : ''}`}>{message}</p>}
+      {setting === undefined ? null : (
+        <p>
+          <button type="button" className="button" disabled={isDisabled} onClick={() => showReading(setting)}>
+            {said.settings[setting]}
+          </button>
+        </p>
+      )}
       {columns.length === 0 ? null : (
         <>
           <p className="small quiet">{readingText(file)}</p>

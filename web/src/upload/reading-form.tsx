@@ -9,6 +9,14 @@ interface ReadingFormProps {
   change: (next: Partial<Chosen>) => void;
 }
 
+/** Opens the settings of how values are read, and gives the focus to one of them. */
+export function showReading(setting: 'upload-encoding' | 'upload-sheet'): void {
+  const field = document.getElementById(setting);
+  const folded = field?.closest('details');
+  if (folded) folded.open = true;
+  field?.focus();
+}
+
 /** Types that columns are told to have. */
 function TypesField({ chosen: { types }, isDisabled, change }: ReadingFormProps) {
   const replace = (at: number, next: Partial<Chosen['types'][number]>) =>

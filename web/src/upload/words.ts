@@ -104,6 +104,7 @@ export const upload = {
     empty: (count: string) => `${count} empty`,
     from: (sent: string) => `from “${sent}”`,
     fit: { new: 'a new column', same: null, widened: null, odd: 'what does not fit stays text beside it' },
+    settings: { 'upload-encoding': 'Say what characters it has', 'upload-sheet': 'Choose another sheet' },
     others: (columns: string) => `The table also has ${columns}: without a value in these rows.`,
   },
   types: {

@@ -73,13 +73,25 @@ function trimmed(values: readonly unknown[]): readonly unknown[] {
 
 const wrong = (sentence: string, refused = 'unreadable'): SheetAnswer => ({ refused, sentence });
 
+const listNames = (sheets: readonly { name: string }[]) =>
+  sheets
+    .slice(0, MOST_NAMES)
+    .map(({ name }) => `'${name.slice(0, 100)}'`)
+    .join(', ');
+
+/** The sentence on the sheets behind the first, where that was read because none was named; empty where there is no other. */
+async function sayOthers(bytes: Buffer, sheet: string | undefined): Promise<string> {
+  if (sheet !== undefined) return '';
+  const [, ...others] = (await readXlsx(bytes, { maxRows: 1 })).sheets;
+  return others.length === 0 ? '' : ` This is the first sheet; to read another, name it: ${listNames(others)}.`;
+}
+
 async function sayNothingThere(bytes: Buffer, sheet: string | undefined): Promise<SheetAnswer> {
-  if (sheet === undefined) return wrong('The first sheet is empty: it has no header row.', 'empty_file');
+  if (sheet === undefined) return wrong(`The first sheet is empty: it has no header row.${await sayOthers(bytes, sheet)}`, 'empty_file');
   const { sheets } = await readXlsx(bytes, { maxRows: 1 });
   if (sheets.some(({ name }) => name === sheet))
     return wrong(`The sheet '${sheet.slice(0, 100)}' is empty: it has no header row.`, 'empty_file');
-  const names = sheets.slice(0, MOST_NAMES).map(({ name }) => `'${name.slice(0, 100)}'`);
-  return wrong(`The file has no sheet '${sheet.slice(0, 100)}'; it has ${names.join(', ')}.`, 'no_such_sheet');
+  return wrong(`The file has no sheet '${sheet.slice(0, 100)}'; it has ${listNames(sheets)}.`, 'no_such_sheet');
 }
 
 /** Writes the sheet's rows. The first row that is not empty is the header, and every shorter row is filled up to its number of fields. */
@@ -104,7 +116,7 @@ async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, d
       } else {
         if (isFirst && width === 1 && fields.length > 1)
           return wrong(
-            `Row ${headerRow} has one cell, and row ${index + 1} has ${fields.length}: the header seems to be in row ${index + 1}. Remove what stands above it, and send the file anew.`,
+            `Row ${headerRow} has one cell, and row ${index + 1} has ${fields.length}: the header seems to be in row ${index + 1}. Remove what stands above it, and send the file anew.${await sayOthers(bytes, sheet)}`,
             'bad_header',
           );
         isFirst = false;
