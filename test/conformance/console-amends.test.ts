@@ -49,8 +49,17 @@ test('what an address asks wrongly is said once, and nothing is waited for', { t
   const { page, complaints } = owner;
   const filters = encodeURIComponent(JSON.stringify([{ column: 'n', operator: 'greater_than', value: '90,5' }]));
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}?filters=${filters}`);
-  await page.getByRole('alert').getByText(/on column 'n'/).first().waitFor();
-  expect(await page.getByRole('alert').getByText(/on column 'n'/).count()).toBe(1);
+  await page
+    .getByRole('alert')
+    .getByText(/on column 'n'/)
+    .first()
+    .waitFor();
+  expect(
+    await page
+      .getByRole('alert')
+      .getByText(/on column 'n'/)
+      .count(),
+  ).toBe(1);
   expect(await page.locator('.table-head').getByText('One moment').count()).toBe(0);
   expect(complaints.filter((each) => !expectBadRequest.test(each))).toEqual([]);
   complaints.splice(0);

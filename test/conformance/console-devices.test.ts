@@ -135,7 +135,11 @@ test('registers an instrument, certifies and binds it, and sees what it measures
   const told = (name: string) => connect.locator('dt', { hasText: name }).locator('+ dd').textContent();
   const topic = /^(\S+)\/\{version/.exec((await connect.getByText(/\{sensor\}$/).textContent())!)![1]!;
   expect(await connect.getByText(/needs/).count()).toBe(0);
-  expect([bundle.thingName, bundle.host, String(bundle.port)]).toEqual([await told('MQTT client id'), await told('Host'), await told('Port')]);
+  expect([bundle.thingName, bundle.host, String(bundle.port)]).toEqual([
+    await told('MQTT client id'),
+    await told('Host'),
+    await told('Port'),
+  ]);
   const [authority] = await Promise.all([page.waitForEvent('download'), connect.getByRole('link', { name: 'Download ca.pem' }).click()]);
   expect(authority.suggestedFilename()).toBe('ca.pem');
   expect(readFileSync(await authority.path(), 'utf8')).toBe(bundle.authorityPem);

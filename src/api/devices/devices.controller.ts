@@ -19,7 +19,15 @@ import type {
   OnboardRequest,
 } from './devices.model.ts';
 import { countDevices, listDevices } from './devices.queries.ts';
-import { ensureMobile, requireDevice, patchDevice, registerDevice, removeDevice, addConnectivity, loadConnection } from './devices.service.ts';
+import {
+  ensureMobile,
+  requireDevice,
+  patchDevice,
+  registerDevice,
+  removeDevice,
+  addConnectivity,
+  loadConnection,
+} from './devices.service.ts';
 import { listBoundExperiments, onboardDevice } from './onboarding.service.ts';
 
 interface DeviceListQuery {
