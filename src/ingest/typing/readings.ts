@@ -164,10 +164,10 @@ const WHAT: Readonly<Record<Family, Majority['what'] | undefined>> = {
   instant: 'times',
 };
 
-/** The text of a column of which half the values or more could be read by a candidate. */
+/** The text of a column of which more than half the values could be read by a candidate. */
 function textBeside({ family, bits, fitting }: Candidate & { fitting: number }, values: number): Reading {
   const what = WHAT[family];
-  return what === undefined || fitting === 0 || 2 * fitting < values ? TEXT : { ...TEXT, majority: { what, bits, many: fitting, values } };
+  return what === undefined || 2 * fitting <= values ? TEXT : { ...TEXT, majority: { what, bits, many: fitting, values } };
 }
 
 /**
