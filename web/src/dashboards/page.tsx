@@ -2,10 +2,10 @@ import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
-import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { copyText } from '../ui/clipboard.ts';
+import { NotYet } from '../ui/not-yet.tsx';
 import { words } from '../words.ts';
 import { Board } from './board.tsx';
 import { dashboardQuery, removeDashboard } from './queries.ts';
@@ -34,14 +34,7 @@ export function DashboardPage() {
       await navigate({ to: '/experiments/$id/dashboards', params: { id }, search: {} });
     },
   });
-  if (read === undefined)
-    return error === null ? (
-      <p className="waiting" role="status">
-        {words.waiting}
-      </p>
-    ) : (
-      <Problem error={error} retry={() => void refetch()} />
-    );
+  if (read === undefined) return <NotYet error={error} refetch={refetch} />;
   const { name, description, layout, widgets } = read.dashboard;
   const mayEdit = isAdmin && experiment.status !== 'archived';
   const type = (widget: string, next: (typed: TypedFilters) => string[]) =>

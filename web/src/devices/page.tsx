@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { NotYet } from '../ui/not-yet.tsx';
 import { Pages } from '../ui/pages.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
@@ -141,14 +142,7 @@ function Fleet() {
   const asked = route.useSearch();
   const { data, error, refetch } = useQuery(fleetQuery(asked));
   const monitoring = useQuery(fleetMonitoringQuery);
-  if (data === undefined)
-    return error === null ? (
-      <p className="waiting" role="status">
-        {words.waiting}
-      </p>
-    ) : (
-      <Problem error={error} retry={() => void refetch()} />
-    );
+  if (data === undefined) return <NotYet error={error} refetch={refetch} />;
   return (
     <div className="stack">
       <p className="small quiet" role="status">

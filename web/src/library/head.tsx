@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { agoText } from '../shell/format.ts';
-import { Problem } from '../shell/problem.tsx';
+import { NotYet } from '../ui/not-yet.tsx';
 import { words } from '../words.ts';
 import type { Kind } from './kinds.ts';
 import type { Shared } from './queries.ts';
@@ -66,13 +66,7 @@ export function LibraryItem<T>({ kind, asked: { data, error, refetch }, children
   return (
     <div className="page">
       <h1 className="hidden-visually">{words.library.kinds[kind]}</h1>
-      {error === null ? (
-        <p className="waiting" role="status">
-          {words.waiting}
-        </p>
-      ) : (
-        <Problem error={error} retry={() => void refetch()} />
-      )}
+      <NotYet error={error} refetch={refetch} />
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, notFound } from '@tanstack/react-router';
 import { type SubmitEvent } from 'react';
 import { agoText } from '../shell/format.ts';
-import { Problem } from '../shell/problem.tsx';
+import { NotYet } from '../ui/not-yet.tsx';
 import { Pages } from '../ui/pages.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
@@ -152,14 +152,7 @@ export function LibraryPage() {
 function List({ kind }: { kind: Kind }) {
   const search = route.useSearch();
   const { data, error, refetch } = useQuery(libraryQuery(kind, search));
-  if (data === undefined)
-    return error === null ? (
-      <p className="waiting" role="status">
-        {words.waiting}
-      </p>
-    ) : (
-      <Problem error={error} retry={() => void refetch()} />
-    );
+  if (data === undefined) return <NotYet error={error} refetch={refetch} />;
   return (
     <div className="stack">
       <p className="small quiet" role="status">

@@ -3,9 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { countText, momentText } from '../shell/format.ts';
-import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { NotYet } from '../ui/not-yet.tsx';
 import { words } from '../words.ts';
 import { DEVICE, isSound } from './draft.ts';
 import { EditMetadata } from './edit.tsx';
@@ -76,14 +76,7 @@ export function MetadataPage() {
       await navigate({ to: '/experiments/$id/metadata', params: { id }, search: {}, ignoreBlocker: true });
     },
   });
-  if (read === undefined)
-    return error === null ? (
-      <p className="waiting" role="status">
-        {words.waiting}
-      </p>
-    ) : (
-      <Problem error={error} retry={() => void refetch()} />
-    );
+  if (read === undefined) return <NotYet error={error} refetch={refetch} />;
   const { metadata } = read.record;
   const name = metadata.name === '' ? said.nameless : metadata.name;
   const sound = isSound(metadata);

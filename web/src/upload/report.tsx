@@ -5,6 +5,7 @@ import { queryClient } from '../api.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { NotYet } from '../ui/not-yet.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { FileReport } from './file-report.tsx';
@@ -87,14 +88,7 @@ export function ReportPage() {
     // the lists of tables were read before the rows of this upload were there
     if (hasEnded) void renewTables(id);
   }, [hasEnded, id]);
-  if (upload === undefined)
-    return error === null ? (
-      <p className="waiting" role="status">
-        {words.waiting}
-      </p>
-    ) : (
-      <Problem error={error} retry={() => void refetch()} />
-    );
+  if (upload === undefined) return <NotYet error={error} refetch={refetch} />;
   const { uploadTableId, uploadTableName, sourceKind, status, errorMessage, createdAt, quarantined, rowCount, alreadyThere } = upload;
   const table = tables?.find(({ identifier }) => identifier === uploadTableId);
   const isWritable = experiment.status !== 'archived' && capabilities.canContribute;
