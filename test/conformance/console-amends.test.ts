@@ -2,7 +2,7 @@
 import { writeXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksRight, type Visitor } from '../support/chromium.ts';
-import { startConsole, type Console } from '../support/console.ts';
+import { makeExperiment, startConsole, type Console } from '../support/console.ts';
 import { uploadTable } from '../support/uploads.ts';
 
 let site: Console;
@@ -13,12 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-const makeExperiment = async (name: string): Promise<string> =>
-  String((await site.owner('POST', '/api/v1/experiments', { body: { name } })).body.id);
 const expectBadRequest = /status of 400/;
 
 test('a filter is mended where it is no number, and changed when it is pressed', { timeout: 120_000 }, async () => {
-  const id = await makeExperiment('Heights');
+  const id = await makeExperiment(site.owner, 'Heights');
   const table = await uploadTable(site.owner, id, 'heights', 'n,height\n1,80.5\n2,90.5\n3,100.5\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
@@ -44,7 +42,7 @@ test('a filter is mended where it is no number, and changed when it is pressed',
 });
 
 test('what an address asks wrongly is said once, and nothing is waited for', { timeout: 60_000 }, async () => {
-  const id = await makeExperiment('Asked wrongly');
+  const id = await makeExperiment(site.owner, 'Asked wrongly');
   const table = await uploadTable(site.owner, id, 'heights', 'n\n1\n');
   const { page, complaints } = owner;
   const filters = encodeURIComponent(JSON.stringify([{ column: 'n', operator: 'greater_than', value: '90,5' }]));
@@ -66,7 +64,7 @@ test('what an address asks wrongly is said once, and nothing is waited for', { t
 });
 
 test('a deleted table is gone on the way back, and its upload is listed as one', { timeout: 120_000 }, async () => {
-  const id = await makeExperiment('Gone');
+  const id = await makeExperiment(site.owner, 'Gone');
   const table = await uploadTable(site.owner, id, 'yields', 'n\n1\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
@@ -86,7 +84,7 @@ test('a deleted table is gone on the way back, and its upload is listed as one',
 });
 
 test('a long column name leaves room for the arrow of its order', { timeout: 60_000 }, async () => {
-  const id = await makeExperiment('Long names');
+  const id = await makeExperiment(site.owner, 'Long names');
   const name = 'photosynthetically_active_radiation_at_the_top_of_the_canopy';
   const table = await uploadTable(site.owner, id, 'light', `${name},n\n1,2\n`);
   const { page, complaints } = owner;
@@ -101,7 +99,7 @@ test('a long column name leaves room for the arrow of its order', { timeout: 60_
 });
 
 test('a chart of means says so on its axis, with what its bars are', { timeout: 60_000 }, async () => {
-  const id = await makeExperiment('Means');
+  const id = await makeExperiment(site.owner, 'Means');
   const table = await uploadTable(site.owner, id, 'heights', 'day,height\n2025-05-01,1.5\n2025-05-01,2.5\n2025-05-02,3.5\n2025-05-02,4\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
@@ -154,7 +152,7 @@ test('who is not signed in is told so without keys, and a spent link leads on', 
 });
 
 test('a file that cannot be read leads to the setting that lets it be', { timeout: 120_000 }, async () => {
-  const id = await makeExperiment('Unreadable');
+  const id = await makeExperiment(site.owner, 'Unreadable');
   const { page, complaints } = owner;
   const choose = (name: string, buffer: Buffer) =>
     page.locator('input[type=file]').setInputFiles([{ name, mimeType: 'application/octet-stream', buffer }]);

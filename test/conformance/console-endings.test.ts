@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium, looksRight, openVisitor } from '../support/chromium.ts';
+import { makeExperiment } from '../support/console.ts';
 import { startConsoleSite, type ConsoleSite } from '../support/console-site.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
@@ -17,11 +18,8 @@ afterAll(async () => {
   await site.stop();
 });
 
-const makeExperiment = async (name: string): Promise<string> =>
-  (await site.owner('POST', '/api/v1/experiments', { body: { name, organizationId: site.organizationId } })).body.id as string;
-
 test('places of an experiment are found by name, added and removed', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('Places');
+  const id = await makeExperiment(site.owner, 'Places', site.organizationId);
   const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(page, 'owner@leaf-lab.example');
   await page.goto(`${site.server.baseUrl}/experiments/${id}/settings`);
@@ -58,7 +56,7 @@ test('places of an experiment are found by name, added and removed', { timeout: 
 });
 
 test('a table is deleted after a question, by those who may', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('Tables');
+  const id = await makeExperiment(site.owner, 'Tables', site.organizationId);
   const form = new FormData();
   for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: 'yields' })) form.append(name, value);
   form.append('files', new Blob(['n\n1\n']), 'n.csv');

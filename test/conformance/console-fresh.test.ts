@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Visitor } from '../support/chromium.ts';
-import { startConsole, type Console } from '../support/console.ts';
+import { makeExperiment, startConsole, type Console } from '../support/console.ts';
 import { uploadTable } from '../support/uploads.ts';
 
 let site: Console;
@@ -13,13 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-const makeExperiment = async (name: string): Promise<string> =>
-  String((await site.owner('POST', '/api/v1/experiments', { body: { name, organizationId: site.sample.organizationId } })).body.id);
 const points = (page: Page) => page.locator('.drawing .mark-symbol.role-mark > path');
 const follow = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
 
 test('a chart drops a row as soon as it has the flag that the chart leaves out', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('Outliers');
+  const id = await makeExperiment(site.owner, 'Outliers', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n3,60\n4,8\n5,10\n');
   const search = new URLSearchParams({
     type: 'scatter',
@@ -44,7 +42,7 @@ test('a chart drops a row as soon as it has the flag that the chart leaves out',
 });
 
 test('a chart that was seen before an upload has its rows after it', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('More rows');
+  const id = await makeExperiment(site.owner, 'More rows', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
@@ -64,7 +62,7 @@ test('a chart that was seen before an upload has its rows after it', { timeout: 
 });
 
 test('rows show pseudonyms as soon as an experiment has them', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('Pseudonyms');
+  const id = await makeExperiment(site.owner, 'Pseudonyms', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
@@ -82,7 +80,7 @@ test('rows show pseudonyms as soon as an experiment has them', { timeout: 240_00
 });
 
 test('an experiment shows its devices by the names that they have now', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('Sends here');
+  const id = await makeExperiment(site.owner, 'Sends here', site.sample.organizationId);
   const made = await site.owner('POST', '/api/v1/devices', { body: { serialNumber: 'fresh-1', deviceType: 'generic', name: 'Before' } });
   const deviceId = String(made.body.id);
   await site.owner('POST', `/api/v1/devices/${deviceId}/credentials`, { body: {} });
@@ -101,7 +99,7 @@ test('an experiment shows its devices by the names that they have now', { timeou
 });
 
 test('runs that ended long ago have nothing read anew', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('Past runs');
+  const id = await makeExperiment(site.owner, 'Past runs', site.sample.organizationId);
   const code = "output['members'] = len(json)\n";
   const macro = String((await site.owner('POST', '/api/v1/macros', { body: { name: 'Counts', language: 'python', code } })).body.id);
   const path = `/api/v1/experiments/${id}/data/macros/${macro}/reprocess`;

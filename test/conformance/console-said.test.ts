@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Visitor } from '../support/chromium.ts';
-import { startConsole, type Console } from '../support/console.ts';
+import { makeExperiment, startConsole, type Console } from '../support/console.ts';
 import { uploadTable } from '../support/uploads.ts';
 
 let site: Console;
@@ -13,12 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-const makeExperiment = async (name: string): Promise<string> =>
-  String((await site.owner('POST', '/api/v1/experiments', { body: { name } })).body.id);
 const rowsOf = async (page: Page) => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1;
 
 test('what is true or false is chosen, on a table and on a dashboard', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('Truths');
+  const id = await makeExperiment(site.owner, 'Truths');
   const table = await uploadTable(site.owner, id, 'leaves', 'n,alive\n1,true\n2,true\n3,false\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
@@ -59,7 +57,7 @@ test('what is true or false is chosen, on a table and on a dashboard', { timeout
 });
 
 test('a row says nothing of what is said of it before it is there', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('One row');
+  const id = await makeExperiment(site.owner, 'One row');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
   const { page, complaints } = owner;
   const none = page.getByText('Nobody has said anything about this row.');
@@ -91,7 +89,7 @@ test('a row says nothing of what is said of it before it is there', { timeout: 2
 });
 
 test('the ends of a region are moments of the axis, wherever the browser is', { timeout: 240_000 }, async () => {
-  const id = await makeExperiment('Moments');
+  const id = await makeExperiment(site.owner, 'Moments');
   const lines = Array.from({ length: 9 }, (_, at) => `${at + 1},2026-05-01T0${at + 1}:00:00Z`);
   const table = await uploadTable(site.owner, id, 'leaves', `n,taken\n${lines.join('\n')}\n`);
   const { page, context, complaints } = owner;
@@ -143,7 +141,7 @@ test('where nothing is archived nothing else is said to be missing', { timeout: 
 });
 
 test('what went wrong before is not said of what was saved after it', { timeout: 180_000 }, async () => {
-  const id = await makeExperiment('Saved after all');
+  const id = await makeExperiment(site.owner, 'Saved after all');
   const table = await uploadTable(site.owner, id, 'leaves', 'n,m\n1,2\n2,3\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart`);
@@ -182,7 +180,7 @@ test('what the browser does not let be copied is said', { timeout: 180_000 }, as
 });
 
 test('an experiment says what it holds in words, of one row too', { timeout: 180_000 }, async () => {
-  const id = await makeExperiment('In words');
+  const id = await makeExperiment(site.owner, 'In words');
   await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
   const device = await site.owner('POST', '/api/v1/devices', { body: { serialNumber: 'in-words', deviceType: 'multispeq' } });
   await site.owner('POST', `/api/v1/devices/${device.body.id}/credentials`, { body: {} });
@@ -203,7 +201,7 @@ test('every device and every experiment of one’s own can be chosen', { timeout
   const made = await site.owner('POST', '/api/v1/devices/bulk', { body: { devices, deviceType: 'generic' } });
   const [first] = made.body.devices as { device: { id: string } }[];
   await site.owner('POST', `/api/v1/devices/${first!.device.id}/credentials`, { body: {} });
-  for (let at = 0; at < 30; at += 1) await makeExperiment(`Many ${at}`);
+  for (let at = 0; at < 30; at += 1) await makeExperiment(site.owner, `Many ${at}`);
   const group = await site.owner('POST', '/api/v1/device-groups', { body: { name: 'Many' } });
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/devices/groups/${group.body.id}`);

@@ -55,3 +55,10 @@ export async function removeAccess(owner: Call, experimentId: string, userId: st
   const answer = await owner('DELETE', `${path}/${grants.find(({ granteeId }) => granteeId === userId)!.id}`);
   if (answer.status >= 300) throw new Error(answer.text);
 }
+
+/** Makes an experiment of the caller's own, or of an organization. Answers its id. */
+export async function makeExperiment(owner: Call, name: string, organizationId?: string): Promise<string> {
+  const answer = await owner('POST', '/api/v1/experiments', { body: { name, organizationId } });
+  if (answer.status !== 201) throw new Error(answer.text);
+  return String(answer.body.id);
+}
