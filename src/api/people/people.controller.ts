@@ -10,7 +10,8 @@ import { listBlockers, deleteAccount, writeProfile } from './people.service.ts';
 
 interface PeopleQuery {
   /**
-   * Part of a name, or a whole address, at most 320 characters. Without it: the people of your organizations.
+   * Part of a name, part of the address of somebody in your organizations, or a whole address, at most 320 characters. Without it: the people of
+   * your organizations.
    * @maxLength 320
    */
   query?: string;

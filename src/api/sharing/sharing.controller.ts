@@ -22,7 +22,8 @@ import { handOver, transfer } from './transfer.service.ts';
 
 interface GranteeQuery {
   /**
-   * Part of a name, or a whole address, at most 200 characters. Without it: the people of your organizations.
+   * Part of a name, part of the address of somebody in your organizations, or a whole address, at most 200 characters. Without it: the people of
+   * your organizations.
    * @maxLength 200
    */
   query?: string;
