@@ -202,6 +202,9 @@ describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
       await page.getByRole('button', { name: 'Run over the past' }).click();
       await page.getByText('It runs on every measurement to come.').waitFor();
       await looksRight(page, 'macro-on-new-desk');
+      // the end of a run reads the tables anew, and with them whether the macro still runs
+      await page.getByText('ended').nth(1).waitFor({ timeout: 60_000 });
+      await page.reload();
       // it asks before it ends what goes on by itself
       await page.getByRole('button', { name: 'Stop running on new ones' }).click();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();

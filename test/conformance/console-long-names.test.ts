@@ -66,6 +66,8 @@ test('no page is wider than the phone', { timeout: 240_000 }, async () => {
     await page.goto(site.baseUrl + at);
     await page.locator('main h1').first().waitFor();
     await page.getByText('One moment…').first().waitFor({ state: 'detached' });
+    // names come with later answers; a page that keeps asking is never idle
+    await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => undefined);
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     if (width > 390) wide.push(`${at}: ${width}`);
   }
