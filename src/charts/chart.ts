@@ -22,8 +22,8 @@ export interface Chart {
   axes: Readonly<Record<string, { title: string; kind: AxisKind } | undefined>>;
   series: readonly ChartSeries[];
   look?: Look;
-  /** Number of the rows that are drawn, where the table has more. */
-  firstRows?: number;
+  /** How many rows are drawn where the table has more: the first ones, or a sample of so many. */
+  part?: { rows: number; sampleOf?: number };
   /** Number of the series beyond those that are drawn. */
   seriesLeftOut?: number;
 }

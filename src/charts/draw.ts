@@ -80,8 +80,9 @@ function listOwnOmissions(chart: Chart): string[] {
   return below === 0 ? [] : [`${below} ${below === 1 ? 'slice is' : 'slices are'} below zero and not drawn.`];
 }
 
-/** Says which rows a picture is of. They are in the order of x, so that whole groups of a box plot may be among the others. */
-function describeFirstRows({ axes }: Chart, rows: number): string {
+/** Says which rows a picture is of. The first ones are in the order of x, so that whole bars may be among the others. */
+function describePart({ axes }: Chart, { rows, sampleOf }: NonNullable<Chart['part']>): string {
+  if (sampleOf !== undefined) return `Drawn from ${rows.toLocaleString('en')} of ${sampleOf.toLocaleString('en')} rows, picked evenly.`;
   const order = axes['x'] === undefined ? '' : ` in the order of ${axes['x'].title}`;
   return `Of the first ${rows.toLocaleString('en')} rows${order}; what comes after them is missing.`;
 }
@@ -102,7 +103,7 @@ function listOmissions(chart: Chart): string[] {
     ...(chart.type === 'parallel-coordinates' && chart.series.some((one) => countPoints(one) > MOST_PARALLEL)
       ? [`The first ${MOST_PARALLEL} rows of each colour are drawn.`]
       : []),
-    ...(chart.firstRows === undefined ? [] : [describeFirstRows(chart, chart.firstRows)]),
+    ...(chart.part === undefined ? [] : [describePart(chart, chart.part)]),
     ...((DOTTED.has(chart.type) || LINED.has(chart.type)) && step > 1
       ? [`One point of ${step} is drawn, and the least and greatest.`]
       : []),

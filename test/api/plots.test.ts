@@ -340,14 +340,14 @@ describe('GET /api/v1/experiments/{id}/chart', () => {
     expect([refused.status, refused.text]).toEqual([status, expect.stringMatching(words)]);
   });
 
-  test('counts every row up to 50,000, and says when the table has more', async () => {
+  test('counts every row up to 50,000, and is drawn from a sample of more, which it says', async () => {
     const owner = site.as(site.cast.owner);
     const line = (n: number) => `${n % 2 === 0 ? 40 : 20}\n`;
     const rows = (count: number) => `spad\n${Array.from({ length: count }, (_, n) => line(n)).join('')}`;
     const table = await uploadTable(owner, id, 'alternating', rows(50_000));
-    const draw = async () => {
+    const draw = async (chartType = 'histogram') => {
       const dataSources = [{ tableName: 'alternating', columnName: 'spad', role: 'y' }];
-      const chart = JSON.stringify({ chartType: 'histogram', dataConfig: { tableName: 'alternating', dataSources } });
+      const chart = JSON.stringify({ chartType, dataConfig: { tableName: 'alternating', dataSources } });
       const answer = await owner('GET', `/api/v1/experiments/${id}/chart`, { query: { chart, format: 'vega-lite' } });
       expect(answer.status, answer.text).toBe(200);
       return JSON.parse(answer.text);
@@ -356,9 +356,14 @@ describe('GET /api/v1/experiments/{id}/chart', () => {
     expect(whole.data.values.map(({ n }: { n: number }) => n)).toEqual([25_000, 25_000]);
     expect(JSON.stringify(whole.title)).not.toContain('first');
     await appendTo(owner, id, table, rows(1));
-    const first = await draw();
-    expect(first.data.values.map(({ n }: { n: number }) => n)).toEqual([25_000, 25_000]);
-    expect(first.title.subtitle).toEqual(['Of the first 50,000 rows; what comes after them is missing.']);
+    const sample = await draw();
+    const [drawn = ''] = /[\d,]+(?= of 50,001 rows, picked evenly)/.exec(sample.title.subtitle[0]) ?? [];
+    expect(sample.title.subtitle).toEqual([`Drawn from ${drawn} of 50,001 rows, picked evenly.`]);
+    const counts: number[] = sample.data.values.map(({ n }: { n: number }) => n);
+    expect(counts.reduce((sum, n) => sum + n)).toBe(Number(drawn.replace(',', '')));
+    for (const n of counts) expect(Math.abs(n - 24_400)).toBeLessThan(600);
+    // a bar is a sum, which a sample does not have
+    expect((await draw('bar')).title.subtitle[0]).toBe('Of the first 50,000 rows; what comes after them is missing.');
   });
 
   test('draws the table as it was in a version', async () => {

@@ -328,7 +328,10 @@ describe('what is said of many values is said of all of them', () => {
     expect(rowsOf(makeSpec(numbers)).map((row) => row['y'])).toContain(1_000);
     const texts = textsOf(await drawSvg(numbers));
     expect(texts).toContain('One point of 2 is drawn, and the least and greatest.');
-    expect(await drawSvg({ ...numbers, firstRows: 9_999 })).toContain(
+    expect(await drawSvg({ ...numbers, part: { rows: 9_999, sampleOf: 20_000 } })).toContain(
+      'Drawn from 9,999 of 20,000 rows, picked evenly.',
+    );
+    expect(await drawSvg({ ...numbers, part: { rows: 9_999 } })).toContain(
       'Of the first 9,999 rows in the order of row; what comes after them is missing.',
     );
     expect(await drawSvg({ ...numbers, series: one({ x: [1, 2], y: [1, 2] }) })).not.toMatch(/is drawn|the first/);

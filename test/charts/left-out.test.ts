@@ -21,6 +21,7 @@ test('series beyond 200 are counted in the data, and said on the picture', () =>
     series: [{ name: 'SPAD', channels: [channel('y', 1)], source }],
     color: channel('color', 0),
     facet: null,
+    isSample: true,
   };
   const made = (count: number) => {
     const plotted = makeSeries(
@@ -112,6 +113,7 @@ test('a day of a zone stands at its date there, whatever its hour in UTC', () =>
       series: [{ name: 'SPAD', channels: [channel('y', 1)], source: { tableName: 'leaves', columnName: 'spad', role: 'y' as const } }],
       color: null,
       facet: null,
+      isSample: true,
     };
     const plotted = makeSeries(plan, columns, [{ at_day: at, spad: 1 }], false);
     return [plotted.series[0]?.points['x'], makeChart('bar', '', { ...plotted, rows: 1, truncated: false }, {}).series[0]?.points['x']];

@@ -163,6 +163,17 @@ test('distinct values', async () => {
   }
 }, 180_000);
 
+test('a share of the rows, which are the same ones', async () => {
+  const warehouse = new SparkWarehouse(spark, lake.folder);
+  for (const from of Object.values(bench.sources)) {
+    const idsOf = async (one: Warehouse, share: number) =>
+      (await page(one, from, { columns: ['id'], limit: 1_000, share })).data.rows.map(({ id }) => id);
+    const some = await idsOf(lake.warehouse, 0.3);
+    expect(await idsOf(warehouse, 0.3)).toEqual(some);
+    expect([some.length > 0, some.length < (await idsOf(lake.warehouse, 0.9)).length]).toEqual([true, true]);
+  }
+}, 180_000);
+
 test('every fault of the oracle is seeded here', () => {
   expect(Object.keys(FAULTS)).toEqual(expect.arrayContaining(Object.keys(ORACLE_FAULTS)));
 });

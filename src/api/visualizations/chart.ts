@@ -2,7 +2,7 @@
 import type { Aggregation, FunctionCall, FunctionName, GroupKey, ReadRequest } from '../../lakehouse/ask/request.ts';
 import { errors } from '../../errors.ts';
 import { isCalendar } from '../../lakehouse/terms/plan.ts';
-import { MEASURES, ROLES, WITH_ERRORS } from './roles.ts';
+import { MEASURES, ROLES, SUMMED, WITH_ERRORS } from './roles.ts';
 import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
 
 /** How many plain rows, and how many groups, a chart reads at most. */
@@ -35,6 +35,8 @@ export interface ChartPlan {
   /** Columns that split the series, when they hold categories. */
   color: ChannelPlan | null;
   facet: ChannelPlan | null;
+  /** Whether rows from all over the table are read where it has too many of them, in place of the first ones. */
+  isSample: boolean;
 }
 
 /** The role, by chart type, of which every column makes a series. */
@@ -277,5 +279,6 @@ export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
     }),
     color: color ? channelOf(color) : null,
     facet: facet ? channelOf(facet) : null,
+    isSample: !aggregates && !SUMMED.has(type),
   };
 }

@@ -63,4 +63,6 @@ export interface VisualizationData {
   rows: number;
   /** Whether more rows or groups match than were read. */
   truncated: boolean;
+  /** How many rows match, where those that were read are picked evenly from all of them; absent where all were read, or the first ones. */
+  sampleOf?: number;
 }

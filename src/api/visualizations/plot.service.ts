@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { readPage } from '../../lakehouse/read/read.ts';
+import { readSample } from '../../lakehouse/read/sample.ts';
 import { makeCacheKey, openSource } from '../data/data.service.ts';
 import { readShape } from '../input/input.service.ts';
 import { compileChart, type ChartPlan } from './chart.ts';
@@ -61,14 +62,14 @@ export async function readSeries(
   const table: OpenTable = await openTable(ctx.db, caller.userId, visualization.experimentId, config.tableName);
   const source = await openSource(ctx, table, visualization.asOf);
   const plan = compileChart(chartType, config);
-  const key = makeCacheKey(ctx, table, { source, asked: plan.request });
+  const key = makeCacheKey(ctx, table, { source, asked: { ...plan.request, isSample: plan.isSample } });
   const kept = ctx.pages.find(key);
   const release = kept ? () => undefined : await ctx.shares.acquire(caller.userId, table.organizationId, signal);
   try {
     const options = { signal, timeoutMs: ctx.config.limits.statementTimeoutMs, tag: caller.requestId };
     const read = async () => {
       const chosen = await ctx.reads.choose(source, plan.request);
-      return readPage(chosen.warehouse, chosen.source, plan.request, options);
+      return (plan.isSample ? readSample : readPage)(chosen.warehouse, chosen.source, plan.request, options);
     };
     const page = kept ?? ctx.pages.keep(key, await read());
     try {
@@ -81,7 +82,7 @@ export async function readSeries(
     for await (const chunk of page.rows) chunks.push(Buffer.from(chunk as Buffer));
     const rows = readJson(`[${Buffer.concat(chunks).toString('utf8')}]`) as Record<string, unknown>[];
     const { axes, series, seriesLeftOut } = makeSeries(plan, page.columns, rows, LINES.has(chartType));
-    const { truncated } = page.counts();
+    const { truncated, totalRows } = page.counts();
     return {
       chartType,
       tableName: config.tableName,
@@ -91,6 +92,7 @@ export async function readSeries(
       ...(seriesLeftOut === undefined ? {} : { seriesLeftOut }),
       rows: rows.length,
       truncated,
+      ...(truncated && plan.isSample ? { sampleOf: totalRows } : {}),
     };
   } finally {
     release();

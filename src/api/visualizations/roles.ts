@@ -65,6 +65,9 @@ export const ROLES: Record<ChartType, Rules> = {
 /** Types that show error bars. */
 export const WITH_ERRORS: ReadonlySet<ChartType> = new Set(['line', 'scatter', 'bar', 'area']);
 
+/** Types that draw sums of rows, which those of a sample are not. */
+export const SUMMED: ReadonlySet<ChartType> = new Set(['bar', 'pie', 'alluvial']);
+
 /** Roles whose columns are measured, and so aggregated where the chart aggregates. Every other role gives a place or a group. */
 export const MEASURES: ReadonlySet<SourceRole> = new Set(['y', 'z', 'size', 'values', 'value']);
 

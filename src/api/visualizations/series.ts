@@ -107,8 +107,8 @@ export function makeSeries(
   return { axes, series: series.slice(0, MOST_SERIES), ...(seriesLeftOut > 0 ? { seriesLeftOut } : {}) };
 }
 
-/** What a picture is made of: the series of so many rows, which may be the first of more. */
-export type Drawn = Plotted & { rows: number; truncated: boolean };
+/** What a picture is made of: the series of so many rows, which may be the first of more, or a sample of them. */
+export type Drawn = Plotted & { rows: number; truncated: boolean; sampleOf?: number };
 
 /** A time without a zone is drawn at its place on a clock; read by the zone of this machine it would stand elsewhere. */
 const placeTime = (value: unknown): unknown => (typeof value === 'string' && /T[\d:.]+$/.test(value) ? `${value}Z` : value);
@@ -123,11 +123,16 @@ function makePlacer({ kind, timezone }: Partial<PlottedAxis>): ((value: unknown)
 }
 
 /** Makes the chart that the drawing code takes. */
-export const makeChart = (type: string, title: string, { axes, series, seriesLeftOut, rows, truncated }: Drawn, look: Look): Chart => ({
+export const makeChart = (
+  type: string,
+  title: string,
+  { axes, series, seriesLeftOut, rows, truncated, sampleOf }: Drawn,
+  look: Look,
+): Chart => ({
   type,
   title,
   look,
-  ...(truncated ? { firstRows: rows } : {}),
+  ...(truncated ? { part: { rows, ...(sampleOf === undefined ? {} : { sampleOf }) } } : {}),
   ...(seriesLeftOut === undefined ? {} : { seriesLeftOut }),
   axes,
   series: series.map(({ name, color, facet, traceType, axis, points }): ChartSeries => ({

@@ -85,6 +85,8 @@ export interface ReadRequest {
   page?: number;
   pageSize?: number;
   limit?: number;
+  /** The share of the rows of a plain read that is answered: the same ones each time, from all over the table. `readSample` sets it. */
+  share?: number;
   /** Where a page begins, instead of its number. */
   seek?: Seek;
 }

@@ -49,6 +49,7 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
   text: ({ how, of, text }, dialect) =>
     dialect[how === 'contains' ? 'contains' : 'startsWith'](expression(of, dialect), expression(text, dialect)),
   missing: ({ of, negated }, dialect) => q`${expression(of, dialect)} is ${raw(negated ? 'not null' : 'null')}`,
+  digest: ({ of }, dialect) => q`md5(${expression(of, dialect)})`,
   holds: ({ of, path, values, negated }, dialect) => {
     const list = values.map((value) => expression(value, dialect));
     const found = dialect.holds(expression(of, dialect), (element) => {

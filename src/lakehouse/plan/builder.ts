@@ -1,5 +1,5 @@
 /** Plans relations over one table, from the columns that expressions name. */
-import { DEFAULT_SORT, listPhysicalColumns } from '../terms/catalog.ts';
+import { DEFAULT_SORT, STRING, listPhysicalColumns } from '../terms/catalog.ts';
 import { scanColumns } from './scan-columns.ts';
 import type { Column } from '../terms/catalog.ts';
 import { addDerived } from './derived.ts';
@@ -49,6 +49,11 @@ export class Builder {
   defaultOrder(): Sort[] {
     const names = [DEFAULT_SORT[this.source.table.kind], 'id'];
     return names.flatMap((name) => this.#columns.get(name) ?? []).map((column) => ({ expr: makeColumnExpr(column), descending: false }));
+  }
+
+  /** The id of a row, which every kind of table has. */
+  rowId(): Expr {
+    return { kind: 'column', name: 'id', type: STRING };
   }
 
   /** Makes a builder of the same table that reads only some of its files. */

@@ -1,6 +1,6 @@
 /** Plans a read from a request and one version of a table. This file, or what it calls, throws every refusal of a read, as a 400 that names the column. */
 import { Builder } from './builder.ts';
-import { BIGINT } from '../terms/catalog.ts';
+import { BIGINT, STRING } from '../terms/catalog.ts';
 import type { ColumnType } from '../terms/catalog.ts';
 import { groupKeys, planKey, buildMeasures } from '../ask/aggregates.ts';
 import type { Measure } from '../ask/aggregates.ts';
@@ -89,6 +89,16 @@ const keptOfRows = (where: Expr | null, { columns }: TableSource): Kept | null =
 export const findKept = (source: TableSource, { filters = [] }: ReadRequest): Kept | null =>
   keptOfRows(buildPredicate(filters, new Builder(source).resolve), source);
 
+/** Keeps a share of the rows, whatever order they lie in: a digest of a row's id is as likely to begin with any digits. */
+const keepShare = (where: Expr | null, id: Expr, share: number): Expr => {
+  const end = Math.floor(share * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');
+  const digest: Expr = { kind: 'digest', of: id, type: STRING };
+  const picked: Expr = { kind: 'compare', how: 'less', left: digest, right: { kind: 'value', value: end, type: STRING } };
+  return where ? { kind: 'every', of: [where, picked] } : picked;
+};
+
 const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadPlan => {
   const where = buildPredicate(request.filters ?? [], builder.resolve);
   const outputs = number(chosen(builder, request));
@@ -98,7 +108,8 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
   const keys =
     window.kind === 'page' && window.peek ? by.map(({ expr }, index): Output => ({ as: `k${index}`, name: `k${index}`, expr })) : [];
   const printed = [...outputs, ...keys].map((output) => output.expr);
-  const asked: Asked = { where, by, printed, window, beyond: seek ? buildSeek(by, seek.keys) : null };
+  const picked = request.share === undefined ? where : keepShare(where, builder.rowId(), request.share);
+  const asked: Asked = { where: picked, by, printed, window, beyond: seek ? buildSeek(by, seek.keys) : null };
   const rowsOf = (part: Builder) =>
     anonymise({ kind: 'project', from: planWindow(part, asked), outputs: [...outputs, ...keys], keep: false });
   const parts = splitByParts(builder, asked);

@@ -64,6 +64,8 @@ export type Expr =
   /** Compares text literally and case-sensitively. */
   | { kind: 'text'; how: 'contains' | 'starts_with'; of: Expr; text: ValueExpr }
   | { kind: 'missing'; of: Expr; negated: boolean }
+  /** The MD5 of a text, as 32 hexadecimal digits in lower case. */
+  | { kind: 'digest'; of: Expr; type: ColumnType }
   /** Whether a struct of the array has one of these values at a path of fields; false where the array is null. */
   | { kind: 'holds'; of: Expr; path: readonly string[]; values: readonly ValueExpr[]; negated: boolean }
   | { kind: 'every'; of: readonly Expr[] }

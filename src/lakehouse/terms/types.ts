@@ -158,6 +158,7 @@ export const inferExprType = (expr: Expr): ColumnType => {
     case 'struct':
     case 'list':
     case 'coalesce':
+    case 'digest':
     case 'aggregate':
     case 'running':
       return expr.type;
