@@ -49,13 +49,13 @@ test('those who ask in one turn, or while a statement is under way, are asked to
   const keys = Array.from({ length: 150 }, (_, at) => at + 1);
   expect(await Promise.all(keys.map(ask))).toEqual(keys.map((key) => key * 2));
   expect(sent.slice(1).map((one) => one.keys.length)).toEqual([64, 64, 22]);
-  const slow = ask(-50);
+  const slow = ask(-1_000);
   await setTimeout(10);
   const meanwhile = [ask(1)];
   await setTimeout(10);
   meanwhile.push(ask(2));
-  expect(await Promise.all([slow, ...meanwhile])).toEqual([-100, 2, 4]);
-  expect(sent.slice(4).map((one) => one.keys)).toEqual([[-50], [1, 2]]);
+  expect(await Promise.all([slow, ...meanwhile])).toEqual([-2_000, 2, 4]);
+  expect(sent.slice(4).map((one) => one.keys)).toEqual([[-1_000], [1, 2]]);
 });
 
 test('who asks the same while it waits shares the answer; where each must be asked, a statement holds it once', async () => {

@@ -34,11 +34,11 @@ describe('what JavaScript has', () => {
   it('items that need too much memory, and others between them that succeed', async () => {
     const code = `if (json.greedy) { const all = []; for (;;) all.push(new Uint8Array(1048576).fill(1)); } output.fine = true;`;
     const data = Array.from({ length: ALL ? 16 : 8 }, (_, index) => ({ greedy: index % 2 === 0 }));
-    const { results } = await sandbox.run(job('javascript', code, data, { itemTimeoutMs: 10_000, timeoutMs: 60_000 }));
+    const { results } = await sandbox.run(job('javascript', code, data, { itemTimeoutMs: 60_000, timeoutMs: 110_000 }));
     expect(results.map(({ error, output: made }) => error?.type ?? made)).toEqual(
       data.map(({ greedy }) => (greedy ? 'MemoryError' : { fine: true })),
     );
-  }, 60_000);
+  }, 120_000);
 
   it('Intl over the real one', async () => {
     const code = `const when = new Date(Date.UTC(2024, 5, 1, 12));
