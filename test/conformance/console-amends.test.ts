@@ -41,6 +41,29 @@ test('a filter is mended where it is no number, and changed when it is pressed',
   expect(complaints).toEqual([]);
 });
 
+test('values with commas and quotes stay whole in a list of them', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Places');
+  const table = await uploadTable(site.owner, id, 'places', 'place\n"Field 1, north"\n"the ""old"" plot"\nField 1\nnorth\n');
+  const { page, complaints } = owner;
+  const filters = [{ column: 'place', operator: 'in', value: ['Field 1, north', 'the "old" plot'] }];
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}?filters=${encodeURIComponent(JSON.stringify(filters))}`);
+  await page.getByText('Rows 1–2 of 2').waitFor();
+  await page.getByRole('button', { name: 'place is one of Field 1, north, the "old" plot', exact: true }).click();
+  const form = page.getByRole('dialog');
+  const values = form.getByLabel(/^Values, separated by commas/);
+  expect(await values.inputValue()).toBe('"Field 1, north", "the ""old"" plot"');
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await form.waitFor({ state: 'detached' });
+  expect(JSON.parse(new URL(page.url()).searchParams.get('filters') ?? '')).toEqual(filters);
+  await page.getByRole('button', { name: 'place is one of Field 1, north, the "old" plot', exact: true }).click();
+  await values.fill(' Field 1 ,"Field 1, north"');
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'place is one of Field 1, Field 1, north', exact: true }).waitFor();
+  await page.getByText('Rows 1–2 of 2').waitFor();
+  expect(JSON.parse(new URL(page.url()).searchParams.get('filters') ?? '')).toMatchObject([{ value: ['Field 1', 'Field 1, north'] }]);
+  expect(complaints).toEqual([]);
+});
+
 test('what an address asks wrongly is said once, and nothing is waited for', { timeout: 60_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Asked wrongly');
   const table = await uploadTable(site.owner, id, 'heights', 'n\n1\n');

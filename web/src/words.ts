@@ -305,7 +305,7 @@ export const words = {
       column: 'Column',
       operator: 'Condition',
       value: 'Value',
-      values: 'Values, separated by commas',
+      values: 'Values, separated by commas ("a, b" is one)',
       from: 'From',
       to: 'To',
       apply: 'Apply',

@@ -1,5 +1,5 @@
 import type { TableListed } from '../experiments/queries.ts';
-import { factsOf, operandOf } from '../table/operators.ts';
+import { factsOf, joinValues, operandOf, splitValues } from '../table/operators.ts';
 import type { Filter } from '../table/search.ts';
 import { inOrder } from './arrange.ts';
 import type { Widget, WidgetOf } from './queries.ts';
@@ -15,7 +15,7 @@ const textsOf = (value: unknown): string[] => (value === undefined ? [] : (Array
 export function typedOf({ id, config }: WidgetOf<'filter'>, typed: TypedFilters): string[] {
   const { takes } = factsOf(config.operator ?? 'equals');
   const begun = textsOf(config.defaultValue);
-  return typed[id] ?? (takes === 'many' ? [begun.join(', ')] : begun);
+  return typed[id] ?? (takes === 'many' ? [joinValues(begun)] : begun);
 }
 
 /** The condition of a filter; null while nothing is chosen. */
@@ -29,7 +29,7 @@ export function filterOf(widget: WidgetOf<'filter'>, typed: TypedFilters, type: 
   const operands = {
     one: operandOf(first, type),
     two: [operandOf(first, type), operandOf(second, type)],
-    many: first.split(',').map((part) => operandOf(part.trim(), type)),
+    many: splitValues(first).map((part) => operandOf(part, type)),
   }[takes];
   return { column, operator, value: operands };
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
-import { factsOf, isNoNumber, operandOf, operatorsOf, TRUTHS, type Operator } from './operators.ts';
+import { factsOf, isNoNumber, joinValues, operandOf, operatorsOf, splitValues, TRUTHS, type Operator } from './operators.ts';
 import { valuesQuery } from './queries.ts';
 import type { Filter } from './search.ts';
 import type { ToolProps } from './tool.ts';
@@ -19,7 +19,8 @@ interface FilterFormProps extends Pick<ToolProps, 'experimentId' | 'table' | 'co
 const textsOf = (filter: Filter | undefined): readonly [value: string, to: string] => {
   if (filter?.value === undefined) return ['', ''];
   const values = [filter.value].flat().map(String);
-  return factsOf(filter.operator).takes === 'two' ? [values[0] ?? '', values[1] ?? ''] : [values.join(', '), ''];
+  const { takes } = factsOf(filter.operator);
+  return takes === 'two' ? [values[0] ?? '', values[1] ?? ''] : [takes === 'many' ? joinValues(values) : (values[0] ?? ''), ''];
 };
 
 /** Makes a condition, or changes one. The values of a text column are offered. */
@@ -44,7 +45,7 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
       none: undefined,
       one: operandOf(first, type),
       two: [operandOf(first, type), operandOf(second, type)],
-      many: first.split(',').map((part) => operandOf(part.trim(), type)),
+      many: splitValues(first).map((part) => operandOf(part, type)),
     }[takes];
     take({ column: name, operator, ...(operands === undefined ? {} : { value: operands }) });
   };

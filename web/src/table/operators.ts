@@ -71,3 +71,16 @@ export function operandOf(text: string, type: string): string | number | boolean
   const number = Number(text);
   return isNumeric(type) && text.trim() !== '' && Number.isSafeInteger(Math.trunc(number)) ? number : text;
 }
+
+/** Values as they are typed into one field: separated by commas, and in double quotes where a value has a comma or a quote of its own. */
+export const joinValues = (values: readonly unknown[]): string =>
+  values
+    .map(String)
+    .map((text) => (/[",]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text))
+    .join(', ');
+
+/** The texts of values that were typed as `joinValues` writes them. */
+export const splitValues = (typed: string): string[] =>
+  Array.from(typed.matchAll(/(?:^|,)(?:\s*"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))/g), ([, quoted, bare = '']) =>
+    quoted === undefined ? bare.trim() : quoted.replaceAll('""', '"'),
+  );
