@@ -61,6 +61,54 @@ test('a chart that was seen before an upload has its rows after it', { timeout: 
   expect(complaints).toEqual([]);
 });
 
+test.each([
+  { kind: 'dashboard', at: 'dashboards', body: { name: 'Before' } },
+  {
+    kind: 'metadata table',
+    at: 'metadata',
+    body: {
+      metadata: {
+        name: 'Before',
+        columns: [{ id: 'c1', name: 'plot', type: 'string' }],
+        rows: [{ _id: '1', c1: 'A' }],
+        identifierColumnId: 'c1',
+        experimentQuestionId: 'plot',
+      },
+    },
+  },
+])('a $kind is shown as it was saved, though an older reading comes late', { timeout: 240_000 }, async ({ at, body }) => {
+  const id = await makeExperiment(site.owner, 'Read late', site.sample.organizationId);
+  const made = await site.owner('POST', `/api/v1/experiments/${id}/${at}`, { body });
+  expect(made.status, made.text).toBe(201);
+  const { page, complaints, context } = await site.copyOf(owner, 'desk');
+  await page.clock.install();
+  await page.goto(`${site.baseUrl}/experiments/${id}/${at}/${String(made.body.id ?? made.body.metadataId)}?edit=true`);
+  await page.getByLabel('Name', { exact: true }).fill('After');
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let reads = 0;
+  await page.route(new RegExp(`/api/v1/.*/${at}/[^/]+$`), async (route) => {
+    if (route.request().method() !== 'GET') return route.continue();
+    const response = await route.fetch();
+    reads += 1;
+    await held;
+    await route.fulfill({ response });
+  });
+  // who comes back to the window has what is older read anew
+  await page.clock.fastForward(20_000);
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+  await expect.poll(() => reads).toBe(1);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'Stop editing' }).click();
+  await page.getByRole('heading', { name: 'After' }).waitFor();
+  letGo();
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.waitForLoadState('networkidle');
+  expect(await page.getByRole('heading', { name: 'After' }).count()).toBe(1);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 test('rows show pseudonyms as soon as an experiment has them', { timeout: 240_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Pseudonyms', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n');

@@ -56,7 +56,10 @@ const callOf = ({ id, dashboardId, tag }: Target) => ({ params: { path: { id, da
 /** Changes a dashboard, unless somebody else did so since its tag was read. */
 export async function changeDashboard(target: Target, body: DashboardPatch): Promise<Read> {
   const read = readOf(await api.PATCH(DASHBOARD, { ...callOf(target), body }));
-  queryClient.setQueryData(dashboardQuery(target.id, target.dashboardId).queryKey, read);
+  const { queryKey } = dashboardQuery(target.id, target.dashboardId);
+  // a reading that is under way may be older than the change
+  await queryClient.cancelQueries({ queryKey });
+  queryClient.setQueryData(queryKey, read);
   await renew(target.id);
   return read;
 }

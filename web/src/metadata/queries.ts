@@ -67,7 +67,10 @@ const callOf = ({ id, metadataId, tag }: Target) => ({ params: { path: { id, met
 /** Replaces a metadata table, unless somebody else did so since its tag was read. */
 export async function replaceMetadata(target: Target, metadata: Metadata): Promise<Read> {
   const read = readOf(await api.PUT(TABLE, { ...callOf(target), body: { metadata } }));
-  queryClient.setQueryData(metadataQuery(target.id, target.metadataId).queryKey, read);
+  const { queryKey } = metadataQuery(target.id, target.metadataId);
+  // a reading that is under way may be older than the change
+  await queryClient.cancelQueries({ queryKey });
+  queryClient.setQueryData(queryKey, read);
   await renew(target.id);
   return read;
 }
