@@ -37,7 +37,8 @@ export const organizations = {
     remove: 'Remove',
     removeLabel: (name: string) => `Remove ${name}`,
     removeAsk: (name: string) => `Remove ${name} from the organization?`,
-    removeText: 'They lose what the organization and its teams give them. Grants of their own stay.',
+    removeText:
+      'They lose what the organization and its teams give them. What was shared with them by name stays, and what they made here: take that away under Sharing of each experiment, macro or device.',
     removed: 'They are no member any more.',
     invite: 'Invite somebody',
     address: 'Email address',
