@@ -362,8 +362,23 @@ describe('GET /api/v1/experiments/{id}/chart', () => {
     const counts: number[] = sample.data.values.map(({ n }: { n: number }) => n);
     expect(counts.reduce((sum, n) => sum + n)).toBe(Number(drawn.replace(',', '')));
     for (const n of counts) expect(Math.abs(n - 24_400)).toBeLessThan(600);
-    // a bar is a sum, which a sample does not have
+    // bars without a place are one for each row
     expect((await draw('bar')).title.subtitle[0]).toBe('Of the first 50,000 rows; what comes after them is missing.');
+  });
+
+  test.each([
+    ['bar', 'x', 'y'],
+    ['pie', 'labels', 'values'],
+  ])('sums of a %s are those of every row, however many they are', async (chartType, place, measure) => {
+    const owner = site.as(site.cast.owner);
+    const rows = (plot: string, count: number) => `${plot},2\n`.repeat(count);
+    await uploadTable(owner, id, `summed_${chartType}`, `plot,spad\n${rows('a', 60_000)}${rows('b', 30_000)}`);
+    const sources = [source(place, 'plot'), source(measure, 'spad')].map((each) => ({ ...each, tableName: `summed_${chartType}` }));
+    const chart = { chartType, dataConfig: { tableName: `summed_${chartType}`, dataSources: sources } };
+    const { text } = await draw(chart, { format: 'vega-lite' });
+    expect(JSON.parse(text).title.subtitle).toBeUndefined();
+    const numbers = [...text.matchAll(/(?<=:)\d+(?=[,}\]])/g)].map(Number);
+    expect(numbers).toEqual(expect.arrayContaining([120_000, 60_000]));
   });
 
   test('draws the table as it was in a version', async () => {

@@ -225,6 +225,26 @@ const countsWithoutMeasure = (type: ChartType, drafts: readonly Draft[]): boolea
   (type === 'pie' && !drafts.some(({ source }) => source.role === 'values')) ||
   (type === 'alluvial' && !drafts.some(({ source }) => source.role === 'value'));
 
+const isAggregated = ({ dataSources, aggregation: { groupBy = [], functions = [] } = {} }: DataConfig): boolean =>
+  groupBy.length + functions.length > 0 || dataSources.some(({ aggregate }) => aggregate !== undefined);
+
+/** Whether a chart draws sums of rows, which those of a sample are not. */
+const isSummed = (type: ChartType, { dataSources }: DataConfig): boolean =>
+  SUMMED.has(type) || dataSources.some(({ traceType }) => traceType === 'bar');
+
+/**
+ * Makes the config of the same chart whose sums the engine makes, for a table of more rows than are read. Null where a series is no sum: it has an error of
+ * each row, or is drawn as another kind of trace.
+ */
+export function sumConfig(type: ChartType, config: DataConfig): DataConfig | null {
+  const { dataSources } = config;
+  const measured = dataSources.filter(({ role }) => MEASURES.has(role));
+  const isPlaced = dataSources.some(({ role }) => !MEASURES.has(role) && role !== 'color' && role !== 'facet');
+  const isOwn = measured.some(({ errorColumn, traceType = 'bar' }) => errorColumn !== undefined || traceType !== 'bar');
+  if (!SUMMED.has(type) || isAggregated(config) || measured.length === 0 || !isPlaced || isOwn) return null;
+  return { ...config, dataSources: dataSources.map((source) => (MEASURES.has(source.role) ? { ...source, aggregate: 'sum' } : source)) };
+}
+
 /** Compiles a config in which every required role has a column. */
 export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
   const drafts = config.dataSources
@@ -233,8 +253,7 @@ export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
   if (!WITH_ERRORS.has(type) && drafts.some(({ source }) => source.error !== undefined || source.errorColumn !== undefined))
     throw errors.queryRefused(`A ${type} chart shows no error bars; those of ${[...WITH_ERRORS].join(', ')} do.`);
   const counting = countsWithoutMeasure(type, drafts);
-  const { groupBy = [], functions = [] } = config.aggregation ?? {};
-  const aggregates = counting || groupBy.length + functions.length > 0 || drafts.some(({ source }) => source.aggregate !== undefined);
+  const aggregates = counting || isAggregated(config);
   const { request, at, error, zone } = (aggregates ? aggregated : plain)(config, drafts);
   let groups = 0;
   const channelOf = (draft: Draft): ChannelPlan => ({
@@ -279,6 +298,6 @@ export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
     }),
     color: color ? channelOf(color) : null,
     facet: facet ? channelOf(facet) : null,
-    isSample: !aggregates && !SUMMED.has(type),
+    isSample: !aggregates && !isSummed(type, config),
   };
 }

@@ -5,9 +5,9 @@ import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { readPage } from '../../lakehouse/read/read.ts';
 import { readSample } from '../../lakehouse/read/sample.ts';
-import { makeCacheKey, openSource } from '../data/data.service.ts';
+import { makeCacheKey, openSource, type OpenSource } from '../data/data.service.ts';
 import { readShape } from '../input/input.service.ts';
-import { compileChart, type ChartPlan } from './chart.ts';
+import { compileChart, sumConfig, type ChartPlan } from './chart.ts';
 import type { VisualizationData } from './plot.model.ts';
 import { findAxisKind, listMissingRoles, checkRoles, ROLES } from './roles.ts';
 import { makeSeries, type AnswerColumn } from './series.ts';
@@ -47,20 +47,26 @@ function refuseKinds(type: ChartType, plan: ChartPlan, columns: readonly AnswerC
 
 const LINES: ReadonlySet<ChartType> = new Set(['line', 'area']);
 
-/**
- * Reads what a chart shows. Access to the table is decided first, as for a read of its rows. Errors: visualization incomplete, table not found, table denied,
- * and those of a read.
- */
-export async function readSeries(
+type Series = Omit<VisualizationData, 'visualizationId'>;
+
+/** A chart whose config can be drawn. */
+interface Drawn {
+  chartType: ChartType;
+  config: DataConfig;
+}
+
+interface Opened {
+  table: OpenTable;
+  source: OpenSource;
+}
+
+async function readChart(
   ctx: Context,
   caller: Caller,
-  visualization: Drawable,
+  { table, source }: Opened,
+  { chartType, config }: Drawn,
   signal: AbortSignal,
-): Promise<Omit<VisualizationData, 'visualizationId'>> {
-  const { chartType } = visualization;
-  const config = drawable(visualization);
-  const table: OpenTable = await openTable(ctx.db, caller.userId, visualization.experimentId, config.tableName);
-  const source = await openSource(ctx, table, visualization.asOf);
+): Promise<Series> {
   const plan = compileChart(chartType, config);
   const key = makeCacheKey(ctx, table, { source, asked: { ...plan.request, isSample: plan.isSample } });
   const kept = ctx.pages.find(key);
@@ -97,4 +103,18 @@ export async function readSeries(
   } finally {
     release();
   }
+}
+
+/**
+ * Reads what a chart shows. Access to the table is decided first, as for a read of its rows. Errors: visualization incomplete, table not found, table denied,
+ * and those of a read.
+ */
+export async function readSeries(ctx: Context, caller: Caller, visualization: Drawable, signal: AbortSignal): Promise<Series> {
+  const { chartType } = visualization;
+  const config = drawable(visualization);
+  const table = await openTable(ctx.db, caller.userId, visualization.experimentId, config.tableName);
+  const opened = { table, source: await openSource(ctx, table, visualization.asOf) };
+  const series = await readChart(ctx, caller, opened, { chartType, config }, signal);
+  const summed = series.truncated ? sumConfig(chartType, config) : null;
+  return summed ? readChart(ctx, caller, opened, { chartType, config: summed }, signal) : series;
 }
