@@ -7,7 +7,7 @@ import { drawAlluvial } from './alluvial.ts';
 import { basic, sumBars, sumSlices } from './basic.ts';
 import { countPoints, findStep, MOST_LINE_POINTS, type Chart } from './chart.ts';
 import { makeTheme, type Size } from './look.ts';
-import { listSamples, MOST_SAMPLES } from './samples.ts';
+import { gatherSamples, MOST_SAMPLES } from './samples.ts';
 import { gatherCells, MOST_HEATMAP_CELLS, MOST_PARALLEL, scientific } from './scientific.ts';
 import type { Spec, SpecMaker } from './spec.ts';
 import { statistical } from './statistical.ts';
@@ -74,7 +74,7 @@ const GROUPED: ReadonlySet<string> = new Set(['box-plot', 'violin-plot']);
 function listOwnOmissions(chart: Chart): string[] {
   const first = (most: number, of: number, what: string) =>
     of > most ? [`The first ${most.toLocaleString('en')} of ${of.toLocaleString('en')} ${what} are drawn.`] : [];
-  if (GROUPED.has(chart.type)) return first(MOST_SAMPLES, listSamples(chart, { byGroup: true }).length, 'groups');
+  if (GROUPED.has(chart.type)) return first(MOST_SAMPLES, gatherSamples(chart, { byGroup: true }).length, 'groups');
   if (chart.type === 'heatmap') return first(MOST_HEATMAP_CELLS, gatherCells(chart).length, 'cells');
   const below = chart.type === 'pie' ? sumSlices(chart).filter(([, value]) => value < 0).length : 0;
   return below === 0 ? [] : [`${below} ${below === 1 ? 'slice is' : 'slices are'} below zero and not drawn.`];

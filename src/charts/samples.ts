@@ -21,21 +21,34 @@ export interface Sample {
 export const MOST_SAMPLES = 200;
 
 /** Gathers the values of y by series, and by the categories of x where there are some; times are milliseconds. */
-export function listSamples(chart: Chart, { byGroup }: { byGroup: boolean }): Sample[] {
-  const found = new Map<string, { g: string; s: string; values: number[] }>();
+export function gatherSamples(chart: Chart, { byGroup }: { byGroup: boolean }): { g: string; s: string; values: number[] }[] {
+  const found: { g: string; s: string; values: number[] }[] = [];
+  const bySeries = new Map<string, Map<string, (typeof found)[number]>>();
   const nameGroup = makeGroupNamer(chart);
   for (const series of chart.series) {
     const name = nameLegend(chart, series);
+    const byName = bySeries.get(name) ?? new Map<string, (typeof found)[number]>();
+    bySeries.set(name, byName);
     const { x, y = [] } = series.points;
     for (const [index, value] of y.entries()) {
       const number = readNumber(value);
       if (!Number.isFinite(number)) continue;
       const g = byGroup && chart.axes['x'] ? nameGroup(x?.[index]) : name;
-      const key = JSON.stringify([g, name]);
-      const sample = found.get(key) ?? { g, s: name, values: [] };
-      found.set(key, sample);
-      sample.values.push(number);
+      const known = byName.get(g);
+      if (known) {
+        known.values.push(number);
+        continue;
+      }
+      const sample = { g, s: name, values: [number] };
+      byName.set(g, sample);
+      found.push(sample);
     }
   }
-  return Array.from(found.values(), ({ g, s, values }) => ({ g, s, sorted: Float64Array.from(values).sort() }));
+  return found;
 }
+
+/** Lists the samples that are drawn: at most `MOST_SAMPLES` of those by group, and every series. */
+export const listSamples = (chart: Chart, options: { byGroup: boolean }): Sample[] =>
+  gatherSamples(chart, options)
+    .slice(0, options.byGroup ? MOST_SAMPLES : undefined)
+    .map(({ g, s, values }) => ({ g, s, sorted: Float64Array.from(values).sort() }));

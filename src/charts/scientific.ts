@@ -262,20 +262,35 @@ const parallel: SpecMaker = (chart) => {
   };
 };
 
-export const correlate = (a: readonly unknown[], b: readonly unknown[]): number => {
-  const pairs = a
-    .map((value, index) => [Number(value ?? NaN), Number(b[index] ?? NaN)] as const)
-    .filter(([p, q]) => Number.isFinite(p) && Number.isFinite(q));
-  const mean = (pick: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[pick], 0) / Math.max(1, pairs.length);
-  const [ma, mb] = [mean(0), mean(1)];
-  const sum = (of: (p: number, q: number) => number) => pairs.reduce((total, [p, q]) => total + of(p - ma, q - mb), 0);
-  return sum((p, q) => p * q) / Math.sqrt(sum((p) => p * p) * sum((_, q) => q * q));
-};
+/** Finds how two columns go together, by the rows that have a number in both: Pearson's r, NaN where a column has equal values only. */
+export function correlate(a: ArrayLike<unknown>, b: ArrayLike<unknown>): number {
+  const numberAt = (values: ArrayLike<unknown>, index: number) => Number(values[index] ?? NaN);
+  let [count, meanA, meanB] = [0, 0, 0];
+  for (let index = 0; index < a.length; index += 1) {
+    const [p, q] = [numberAt(a, index), numberAt(b, index)];
+    if (!Number.isFinite(p) || !Number.isFinite(q)) continue;
+    count += 1;
+    meanA += p;
+    meanB += q;
+  }
+  meanA /= Math.max(1, count);
+  meanB /= Math.max(1, count);
+  let [sum, squaresA, squaresB] = [0, 0, 0];
+  for (let index = 0; index < a.length; index += 1) {
+    const [p, q] = [numberAt(a, index), numberAt(b, index)];
+    if (!Number.isFinite(p) || !Number.isFinite(q)) continue;
+    sum += (p - meanA) * (q - meanB);
+    squaresA += (p - meanA) ** 2;
+    squaresB += (q - meanB) ** 2;
+  }
+  return sum / Math.sqrt(squaresA * squaresB);
+}
 
 const correlations: SpecMaker = (chart) => {
+  const numbers = new Map(chart.series.map((one) => [one, Float64Array.from(one.points['y'] ?? [], (value) => Number(value ?? NaN))]));
   const values = chart.series.flatMap((a) =>
     chart.series.map((b) => {
-      const r = a === b ? 1 : correlate(a.points['y'] ?? [], b.points['y'] ?? []);
+      const r = a === b ? 1 : correlate(numbers.get(a) ?? [], numbers.get(b) ?? []);
       // a column of equal values goes with nothing
       return { a: a.name, b: b.name, r: Number.isFinite(r) ? r : null };
     }),

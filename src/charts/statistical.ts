@@ -2,18 +2,18 @@
 import { findExtent, findLook, findRangeOfY, nameValues, pickDots, pickNumbers, readNumber, splitTitleOf, type Chart } from './chart.ts';
 import { pickFirstColor, pickInk } from './look.ts';
 import { counted } from './counted.ts';
-import { listSamples, makeGroupNamer, MOST_SAMPLES, type Sample } from './samples.ts';
+import { listSamples, type Sample } from './samples.ts';
 import { makeField, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
 /** Encoding of what distributions are compared by: the categories of x, numbers in their order, else the series. */
-function groups(chart: Chart): Spec {
+function groups(chart: Chart, samples: readonly Sample[]): Spec {
   const { x } = chart.axes;
   if (x === undefined) return { field: 's', type: 'nominal', title: '', axis: { labelAngle: 0 } };
-  const nameGroup = makeGroupNamer(chart);
-  const series = chart.series.map((one) => ({ ...one, points: { x: one.points['x']?.map(nameGroup) ?? [] } }));
+  const names = [...new Set(samples.map(({ g }) => g))];
+  const series = [{ name: '', points: { x: names } }];
   const { title, axis } = makeField({ ...chart, series, axes: { x: { ...x, kind: 'categorical' } } }, 'x');
-  const numbers = x.kind === 'numeric' ? [...new Set(chart.series.flatMap(({ points }) => pickNumbers(points['x'])))] : [];
-  return { type: 'nominal', title, axis, ...(numbers.length > 0 ? { sort: numbers.sort((a, b) => a - b).map(String) } : {}) };
+  const numbers = x.kind === 'numeric' ? names.filter((name) => Number.isFinite(Number(name))) : [];
+  return { type: 'nominal', title, axis, ...(numbers.length > 0 ? { sort: numbers.sort((a, b) => Number(a) - Number(b)) } : {}) };
 }
 const hasSplits = (chart: Chart) => chart.axes['x'] !== undefined && isSplit(chart);
 
@@ -46,7 +46,7 @@ function makeBox({ g, s, sorted }: Sample, most: number) {
 
 /** Boxes as wide as there is room for. Boxes of one group stand side by side, or one would hide the other. */
 const boxes: SpecMaker = (chart) => {
-  const samples = listSamples(chart, { byGroup: true }).slice(0, MOST_SAMPLES);
+  const samples = listSamples(chart, { byGroup: true });
   const most = Math.min(MOST_OUTER, Math.floor(MOST_OUTER_OF_ALL / Math.max(1, samples.length)));
   const made = samples.map((sample) => makeBox(sample, most));
   const values = made.map(({ box }) => box);
@@ -54,7 +54,7 @@ const boxes: SpecMaker = (chart) => {
   const size = Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count))));
   const ink = pickInk(chart.look ?? {}).text;
   const y = makeField(chart, 'y');
-  const place = { x: { ...groups(chart), field: 'g' }, ...(hasSplits(chart) ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
+  const place = { x: { ...groups(chart, samples), field: 'g' }, ...(hasSplits(chart) ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
   const between = (low: string, high: string) => ({ ...place, y: { ...y, field: low }, y2: { field: high } });
   const color = { field: 's', type: 'nominal', title: splitTitleOf(chart) };
   return {
@@ -113,7 +113,7 @@ function curve(sorted: Float64Array, [from, to]: readonly [number, number]): { v
 const violins: SpecMaker = (chart) => {
   const splits = hasSplits(chart) ? listSplits(chart) : [];
   const room = 2 / Math.max(1, splits.length);
-  const samples = listSamples(chart, { byGroup: true }).slice(0, MOST_SAMPLES);
+  const samples = listSamples(chart, { byGroup: true });
   const shapes = samples.map(({ g, s, sorted }) => {
     const at = (share: number) => findQuantile(sorted, share);
     const middle = splits.length > 0 ? -1 + room * (splits.indexOf(s) + 0.5) : 0;
@@ -127,7 +127,7 @@ const violins: SpecMaker = (chart) => {
   });
   const y = makeField(chart, 'y');
   const xOffset = { field: 'o', type: 'quantitative', scale: { domain: [-1, 1] } };
-  const at = { x: { ...groups(chart), field: 'x' }, xOffset };
+  const at = { x: { ...groups(chart, samples), field: 'x' }, xOffset };
   const inner = shapes.map(({ x, s, middle: o, low, median, high }) => ({ x, s, o, low, median, high }));
   return {
     layer: [

@@ -8,6 +8,8 @@ import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizat
 /** How many plain rows, and how many groups, a chart reads at most. */
 const MOST_ROWS = 50_000;
 const MOST_GROUPS = 10_000;
+/** How many values a chart shows at most: with more than ten columns, fewer rows. */
+const MOST_VALUES = 500_000;
 
 /** A column of the answer and the channel of a series that it fills. */
 export interface ChannelPlan {
@@ -152,7 +154,7 @@ function plain(config: DataConfig, drafts: readonly Draft[]): Compiled {
       columns: answer.names,
       filters: config.filters as ReadRequest['filters'],
       ...(x ? { orderBy: x.column, orderDirection: 'ASC' as const } : {}),
-      limit: MOST_ROWS,
+      limit: Math.min(MOST_ROWS, Math.floor(MOST_VALUES / drafts.length)),
     },
     at: (draft) => positions.get(draft) ?? 0,
     error: (draft) => errorPositions.get(draft) ?? null,
@@ -212,7 +214,7 @@ function aggregated(config: DataConfig, drafts: readonly Draft[]): Compiled {
       aggregation,
       filters: config.filters as ReadRequest['filters'],
       ...(xName === undefined ? {} : { orderBy: xName, orderDirection: 'ASC' as const }),
-      limit: MOST_GROUPS,
+      limit: Math.min(MOST_GROUPS, Math.floor(MOST_VALUES / answer.names.length)),
     },
     at: (draft) => positions.get(draft) ?? 0,
     error: (draft) => errorPositions.get(draft) ?? null,

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
@@ -19,6 +20,9 @@ type Drawable = Pick<Visualization, 'experimentId' | 'chartType' | 'dataConfig'>
   /** Version of the table; the newest one when absent. */
   asOf?: number | undefined;
 };
+
+/** Bytes of the rows of a chart as JSON, at most: they are held in memory, and 500,000 values seldom have half of it. */
+const MOST_BYTES = 32 * 1_048_576;
 
 /** Checks that a stored config can be drawn. Errors: visualization incomplete, naming what is missing. */
 function drawable({ chartType, dataConfig }: Drawable): DataConfig {
@@ -43,6 +47,20 @@ function refuseKinds(type: ChartType, plan: ChartPlan, columns: readonly AnswerC
       `Column '${column.name}' is ${column.type_name}, and a ${type} chart needs a ${kinds.join(' or ')} one as ${channel}.`,
     );
   }
+}
+
+/** Reads the rows of a chart. Errors: values that are too long for a picture. */
+async function readText(rows: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of rows) {
+    length += chunks[chunks.push(Buffer.from(chunk as Buffer)) - 1]?.length ?? 0;
+    if (length > MOST_BYTES)
+      throw errors.queryRefused(
+        `The values of this chart are longer than ${MOST_BYTES / 1_048_576} MiB together. Choose columns with shorter values, or fewer rows by a filter.`,
+      );
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 const LINES: ReadonlySet<ChartType> = new Set(['line', 'area']);
@@ -84,9 +102,7 @@ async function readChart(
       page.rows.destroy();
       throw error;
     }
-    const chunks: Buffer[] = [];
-    for await (const chunk of page.rows) chunks.push(Buffer.from(chunk as Buffer));
-    const rows = readJson(`[${Buffer.concat(chunks).toString('utf8')}]`) as Record<string, unknown>[];
+    const rows = readJson(`[${await readText(page.rows)}]`) as Record<string, unknown>[];
     const { axes, series, seriesLeftOut } = makeSeries(plan, page.columns, rows, LINES.has(chartType));
     const { truncated, totalRows } = page.counts();
     return {

@@ -62,34 +62,39 @@ export function makeSeries(
     // dates and local times are in no zone
     ...(zone !== undefined && columns[position]?.type_name === 'TIMESTAMP' ? { timezone: zone } : {}),
   });
-  const read = (row: Record<string, unknown>, channel: ChannelPlan) => {
-    const { column, kind } = axisOf(channel);
-    return cell(row[column], kind);
-  };
+  // fifty series of one column share its values
+  const values = columns.map(({ name, type_name }) => {
+    const kind = findAxisKind(type_name);
+    return rows.map((row) => cell(row[name], kind));
+  });
+  const valuesOf = ({ position }: ChannelPlan): unknown[] => values[position] ?? [];
   const colorKind = plan.color ? axisOf(plan.color).kind : null;
   const splits = plan.color && colorKind === 'categorical' ? plan.color : null;
   const shaded = plan.color && !splits ? [{ ...plan.color, channel: 'color' }] : [];
   const text = (value: unknown) => printText(value, '(none)');
-  const found = new Map<string, { color?: string; facet?: string; rows: Record<string, unknown>[] }>();
-  for (const row of rows) {
-    const color = splits ? text(read(row, splits)) : undefined;
-    const facet = plan.facet ? text(read(row, plan.facet)) : undefined;
+  const found = new Map<string, { color?: string; facet?: string; rows: number[] }>();
+  for (const index of rows.keys()) {
+    const color = splits ? text(valuesOf(splits)[index]) : undefined;
+    const facet = plan.facet ? text(valuesOf(plan.facet)[index]) : undefined;
     const key = JSON.stringify([color, facet]);
     const group = found.get(key) ?? { color, facet, rows: [] };
-    group.rows.push(row);
+    group.rows.push(index);
     found.set(key, group);
   }
   if (found.size === 0) found.set('', { rows: [] });
   const axes: Record<string, PlottedAxis> = splits ? { color: axisOf(splits) } : {};
   const isDual = new Set(plan.series.map(({ source }) => source.axis ?? 'primary')).size > 1;
   const most = Math.max(100, Math.min(MOST_POINTS, Math.floor(MOST_LINE_POINTS / Math.min(found.size * plan.series.length, MOST_SERIES))));
-  const series = [...found.values()].flatMap((group) =>
+  // fifty columns of fifty thousand groups are two and a half million series, of which few are kept
+  const groups = [...found.values()].slice(0, Math.ceil(MOST_SERIES / Math.max(1, plan.series.length)));
+  const series = groups.flatMap((group) =>
     plan.series.map(({ name, channels, source }): PlottedSeries => {
       const points: Record<string, unknown[]> = {};
       for (const channel of [...plan.shared, ...shaded, ...channels]) {
         // a second axis beside the first one is described on its own
         axes[isDual && channel.channel === 'y' && source.axis === 'secondary' ? 'y2' : channel.channel] ??= axisOf(channel);
-        points[channel.channel] = group.rows.map((row) => read(row, channel));
+        const all = valuesOf(channel);
+        points[channel.channel] = group.rows.length === rows.length ? all : group.rows.map((index) => all[index]);
       }
       const { points: kept, downsampled } = thin ? thinned(points, most) : { points, downsampled: null };
       return {
@@ -103,7 +108,7 @@ export function makeSeries(
       };
     }),
   );
-  const seriesLeftOut = Math.max(0, series.length - MOST_SERIES);
+  const seriesLeftOut = Math.max(0, found.size * plan.series.length - MOST_SERIES);
   return { axes, series: series.slice(0, MOST_SERIES), ...(seriesLeftOut > 0 ? { seriesLeftOut } : {}) };
 }
 
@@ -114,38 +119,44 @@ export type Drawn = Plotted & { rows: number; truncated: boolean; sampleOf?: num
 const placeTime = (value: unknown): unknown => (typeof value === 'string' && /T[\d:.]+$/.test(value) ? `${value}Z` : value);
 
 /** Makes what places the times of an axis: an instant that begins a part of a zone's calendar stands at the date that it has there. */
-function makePlacer({ kind, timezone }: Partial<PlottedAxis>): ((value: unknown) => unknown) | null {
+function makePlacer({ kind, timezone }: PlottedAxis): ((value: unknown) => unknown) | null {
   if (kind !== 'temporal') return null;
   if (timezone === undefined) return placeTime;
   // the dates of Sweden are written as ISO 8601 writes them
   const dates = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' });
-  return (value) => (typeof value === 'string' ? `${dates.format(new Date(value))}T00:00:00.000Z` : value);
+  // the same few instants stand in every series
+  const placed = new Map<string, string>();
+  return (value) => {
+    if (typeof value !== 'string') return value;
+    const known = placed.get(value) ?? `${dates.format(new Date(value))}T00:00:00.000Z`;
+    placed.set(value, known);
+    return known;
+  };
 }
 
 /** Makes the chart that the drawing code takes. */
-export const makeChart = (
-  type: string,
-  title: string,
-  { axes, series, seriesLeftOut, rows, truncated, sampleOf }: Drawn,
-  look: Look,
-): Chart => ({
-  type,
-  title,
-  look,
-  ...(truncated ? { part: { rows, ...(sampleOf === undefined ? {} : { sampleOf }) } } : {}),
-  ...(seriesLeftOut === undefined ? {} : { seriesLeftOut }),
-  axes,
-  series: series.map(({ name, color, facet, traceType, axis, points }): ChartSeries => ({
-    name,
-    points: Object.fromEntries(
-      Object.entries(points).map(([channel, values]) => {
-        const place = makePlacer(axes[channel === 'y' && axis === 'secondary' && axes['y2'] ? 'y2' : channel] ?? {});
-        return [channel, place ? values.map(place) : values];
-      }),
-    ),
-    axis,
-    ...(color === null ? {} : { color }),
-    ...(facet === null ? {} : { facet }),
-    ...(traceType === null ? {} : { traceType }),
-  })),
-});
+export function makeChart(type: string, title: string, drawn: Drawn, look: Look): Chart {
+  const { axes, series, seriesLeftOut, rows, truncated, sampleOf } = drawn;
+  const placers = new Map(Object.entries(axes).map(([name, axis]) => [name, makePlacer(axis)]));
+  return {
+    type,
+    title,
+    look,
+    ...(truncated ? { part: { rows, ...(sampleOf === undefined ? {} : { sampleOf }) } } : {}),
+    ...(seriesLeftOut === undefined ? {} : { seriesLeftOut }),
+    axes,
+    series: series.map(({ name, color, facet, traceType, axis, points }): ChartSeries => ({
+      name,
+      points: Object.fromEntries(
+        Object.entries(points).map(([channel, values]) => {
+          const place = placers.get(channel === 'y' && axis === 'secondary' && axes['y2'] ? 'y2' : channel);
+          return [channel, place ? values.map(place) : values];
+        }),
+      ),
+      axis,
+      ...(color === null ? {} : { color }),
+      ...(facet === null ? {} : { facet }),
+      ...(traceType === null ? {} : { traceType }),
+    })),
+  };
+}
