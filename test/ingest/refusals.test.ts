@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ingestUpload } from '../../src/ingest/uploads/ingest.ts';
+import { openDuckdbWriter } from '../../src/lakehouse/engines/duckdb/write.ts';
 import { fixture, openLake, type Lake } from './setup.ts';
 
 let lake: Lake;
@@ -101,4 +102,19 @@ test('one bad file among good ones makes a partial upload that says which', asyn
   ]);
   expect(upload).toMatchObject({ status: 'partial', stored: 1, rowsIn: 1 });
   expect(upload.errorMessage).toContain('empty.csv: The file is empty');
+});
+
+test('a file whose records do not fit the memory of the engine is refused; the same file is read where they do', async () => {
+  const csv = ['n,note', ...Array.from({ length: 30 }, (_, row) => `${row},${String.fromCodePoint(97 + (row % 26)).repeat(4_000_000)}`)];
+  const read = async (memoryLimit: string) => {
+    const staging = await openDuckdbWriter({ lakeFolder: join(lake.folder, 'lake'), workFolder: join(lake.folder, 'work'), memoryLimit });
+    try {
+      const id = await lake.receive(await lake.makeTable(), 'csv', [{ path: 'notes.csv', bytes: csv.join('\n') }]);
+      return await ingestUpload({ ...lake.deps, staging }, id);
+    } finally {
+      await staging.close();
+    }
+  };
+  expect(await read('1GB')).toMatchObject({ status: 'completed', files: [{ stored: 30 }] });
+  expect(await read('80MB')).toMatchObject({ status: 'failed', files: [{ reason: 'takes_too_much_memory', stored: 0 }] });
 });

@@ -35,6 +35,16 @@ export interface UploadReport {
 }
 
 const TRIES = 5;
+/** How often a file is tried that does not fit the memory of the engine, of which others may have had a part. */
+const MEMORY_TRIES = 3;
+
+const isOutOfMemory = (error: unknown): boolean => error instanceof Error && /^Out of Memory Error/.test(error.message);
+const tooMuchMemory = (cause: unknown) =>
+  new FileRefused(
+    'takes_too_much_memory',
+    'The records of this file take more memory than reading may use. Send shorter ones, or fewer columns.',
+    { cause },
+  );
 
 /**
  * Turns the objects of one upload into rows, file by file, each in one transaction with its report. Safe to run again after a crash at any moment, and at the
@@ -78,7 +88,9 @@ async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
       } catch (error) {
         if (error instanceof ApiError && error.code === 'TABLE_DELETED') throw tableGone();
         if (error instanceof NotPlain && !exact) exact = true;
-        else if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
+        else if (isOutOfMemory(error)) {
+          if (tries >= MEMORY_TRIES) throw tooMuchMemory(error);
+        } else if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
       }
     }
   } catch (error) {
