@@ -31,6 +31,20 @@ export interface Withheld {
   lastAt: Date;
 }
 
+/** Measurements that did not become rows, as far as one sender and one reason go. */
+export interface SetAside {
+  /** Why: `timestamp-missing`, `json-invalid`, `archived` and others, as the documentation of devices explains them. */
+  reason: string;
+  /** Thing name of the device that sent them; null for what people sent. */
+  clientId: string | null;
+  /** How many. A message that cannot be read at all is one. */
+  count: number;
+  /** When the first of them arrived, in UTC. */
+  firstAt: Date;
+  /** When the last of them arrived, in UTC. */
+  lastAt: Date;
+}
+
 /** A table of an experiment. */
 export interface TableDescriptor {
   /** What `tableName` takes. */
@@ -54,6 +68,11 @@ export interface TableDescriptor {
    * when nothing was withheld.
    */
   withheld?: Withheld;
+  /**
+   * Of `raw_data`, for who may read it: measurements that arrived in the last 90 days and could not be stored, most first. The newest 10,000 messages
+   * are counted. Absent when there are none.
+   */
+  setAside?: SetAside[];
   /** Of a macro table: whether the macro runs on every measurement to come. The table may not exist yet. Absent for others. */
   runsOnNew?: boolean;
   /** Columns that reads show, in their order. */

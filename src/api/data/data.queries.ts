@@ -12,6 +12,8 @@ export interface TableRow {
   canRead: boolean;
   /** Measurements on which the macro was not run; null for callers who do not manage the experiment. */
   withheld: { measurements: number; firstAt: string; lastAt: string } | null;
+  /** Of raw_data, which the caller may read, what was not stored; null otherwise, and when there is nothing. */
+  setAside: { reason: string; clientId: string | null; count: number; firstAt: string; lastAt: string }[] | null;
   /** Whether a macro runs on every future measurement; false for other tables. */
   runsOnNew: boolean;
   /** Expanded columns, in order. */
@@ -30,6 +32,12 @@ export const listReadableTables = (db: Queryable, userId: string, experimentId: 
         (select r.name from readable_resources(${userId}, array['macro'], false) r where r.id = w.macro_id) as name
       from withheld_macros w where w.experiment_id = ${experimentId}
         and exists (select from decide(${userId}, 'experiment', ${experimentId}, 'manage') m where m.source is not null)
+    ),
+    set_aside as (
+      select r.key as reason, m.client_id, sum(r.value::bigint)::bigint as count, min(m.arrived_at) as first_at, max(m.arrived_at) as last_at
+      from (
+        select client_id, reasons, arrived_at from inbox where experiment_id = ${experimentId} and status <> 'stored' order by handled_at desc limit 10000
+      ) m cross join lateral jsonb_each_text(m.reasons) r group by 1, 2 order by 3 desc, 1, 2 limit 100
     ),
     on_new as (
       select m.macro_id::text as identifier, m.created_at,
@@ -56,6 +64,10 @@ export const listReadableTables = (db: Queryable, userId: string, experimentId: 
       (select json_build_object('measurements', w.measurements, 'firstAt', to_char(w.first_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
           'lastAt', to_char(w.last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
         from withheld w where w.identifier = l.identifier and l.kind = 'macro') as withheld,
+      case when l.kind = 'raw_data' and d.source is not null then (
+        select json_agg(json_build_object('reason', s.reason, 'clientId', s.client_id, 'count', s.count,
+          'firstAt', to_char(s.first_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+          'lastAt', to_char(s.last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.count desc, s.reason, s.client_id) from set_aside s) end as "setAside",
       l.kind = 'macro' and exists (select from on_new n where n.identifier = l.identifier) as "runsOnNew",
       coalesce((select json_agg(json_build_object('name', c.name, 'originalKey', c.original_key, 'type', c.type, 'nullable', c.nullable,
           'firstSeenAt', to_char(c.first_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'lastSeenAt', to_char(c.last_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by c.ordinal)

@@ -57,6 +57,9 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
     errorColumn: ERROR_COLUMN[row.kind],
     canRead: row.canRead,
     ...(row.withheld === null ? {} : { withheld: withheldOf(row.identifier, row.withheld) }),
+    ...(row.setAside === null
+      ? {}
+      : { setAside: row.setAside.map((each) => ({ ...each, firstAt: new Date(each.firstAt), lastAt: new Date(each.lastAt) })) }),
     ...(row.kind === 'macro' ? { runsOnNew: row.runsOnNew } : {}),
     version: row.version,
     columns: [

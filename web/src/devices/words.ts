@@ -1,3 +1,21 @@
+/** Why measurements were set aside. */
+const REASONS: Readonly<Record<string, string>> = {
+  'timestamp-missing': 'No timestamp',
+  'timestamp-invalid': 'A timestamp that is no time with an offset, such as 2026-07-01T08:00:00Z',
+  'json-invalid': 'No JSON',
+  'not-an-object': 'No JSON object',
+  'not-utf8': 'Characters that are not UTF-8',
+  empty: 'Nothing in it',
+  'gzip-invalid': 'A broken gzip',
+  'sample-invalid': 'A sample that is neither an object nor a list',
+  'sample-encoding-unknown': 'A sample in an unknown encoding',
+  'sample-base64-invalid': 'A sample that is no base64',
+  'sample-gzip-invalid': 'A sample with a broken gzip',
+  'too-deep': 'Nested deeper than 64 levels',
+  archived: 'Waiting, as the experiment is archived',
+  'experiment-denied': 'Sent by people who may not contribute',
+};
+
 /** What the pages of devices say. */
 export const devices = {
   title: 'Devices',
@@ -105,6 +123,14 @@ export const devices = {
     removeAsk: (name: string) => `Remove ${name}?`,
     removeText: 'Its certificates and connections end, and it leaves the registry. What it measured stays. This cannot be undone.',
     removed: 'The device is removed.',
+  },
+  setAside: {
+    title: 'Not stored',
+    lead: 'What arrived in the last 90 days and did not become rows. It is kept as it was sent.',
+    why: (reason: string) => REASONS[reason] ?? reason,
+    from: (sender: string, count: string, last: string) =>
+      `${count} ${count === '1' ? 'measurement' : 'measurements'} of ${sender}, the last ${last}`,
+    people: 'people',
   },
   connect: {
     title: 'Connect',

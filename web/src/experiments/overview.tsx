@@ -7,7 +7,8 @@ import { words } from '../words.ts';
 import { titleOf } from '../workbooks/steps.ts';
 import { isGiven } from './columns.ts';
 import { PeopleSection } from './people.tsx';
-import { devicesQuery, experimentQuery, flowQuery, tablesQuery, uploadsQuery, type TableListed } from './queries.ts';
+import { devicesQuery, experimentQuery, flowQuery, tablesQuery, uploadsQuery, type DeviceListed, type TableListed } from './queries.ts';
+import { SetAsideSection } from './set-aside.tsx';
 
 const route = getRouteApi('/guarded/experiments/$id');
 const said = words.experiment;
@@ -45,6 +46,9 @@ function TableRow({ id, table }: { id: string; table: TableListed }) {
     </li>
   );
 }
+
+const namesOf = (list: readonly DeviceListed[]) =>
+  new Map(list.map(({ device: { thingName, name, serialNumber } }) => [thingName, name ?? serialNumber]));
 
 /** An experiment at one look. */
 export function OverviewPage() {
@@ -84,6 +88,7 @@ export function OverviewPage() {
             </ul>
           )}
         </Section>
+        <SetAsideSection tables={tables.data ?? []} names={namesOf(devices.data ?? [])} />
         {capabilities.canContribute ? (
           <Section
             id="ingestion"

@@ -32,6 +32,8 @@ export const contributorsQuery = (id: string) =>
     queryFn: async ({ signal }) => (await bodyOf(api.GET('/api/v1/experiments/{id}/contributors', { ...byId(id), signal }))).contributors,
   });
 
+export type DeviceListed = AnswerTo<'/api/v1/experiments/{id}/devices', 'get'>[number];
+
 export const devicesQuery = (id: string) =>
   queryOptions({
     queryKey: ['devices', 'of-experiment', id],
