@@ -77,12 +77,14 @@ export const addRecent = (db: Queryable, experimentId: string, rows: readonly Re
       battery float8, latitude float8, longitude float8, sample text)
     on conflict do nothing`);
 
-/** Keeps the newest `keep` measurements of each device, and deletes the others. */
-export const trimRecent = (db: Queryable, clientIds: readonly string[], keep: number) =>
+/** Keeps the newest `keep` measurements of each device, and deletes the others. Those that are later than `last` go first. */
+export const trimRecent = (db: Queryable, clientIds: readonly string[], { keep, last }: { keep: number; last: string }) =>
   db.run(sql('measurements.trimRecent')`
     delete from recent_measurements r using unnest(${clientIds}::text[]) as c (client_id)
-    cross join lateral (select n.at, n.id from recent_measurements n where n.client_id = c.client_id order by n.at desc, n.id offset ${keep} limit 1) cut
-    where r.client_id = c.client_id and (r.at < cut.at or (r.at = cut.at and r.id >= cut.id))`);
+    cross join lateral (
+      select n.at, n.id from recent_measurements n where n.client_id = c.client_id
+      order by n.at > ${last}::timestamptz, n.at desc, n.id offset ${keep}) old
+    where r.client_id = c.client_id and r.at = old.at and r.id = old.id`);
 
 /** Records that a thing connected or disconnected. A session never ends before it was last seen, whatever the clock did meanwhile. */
 export const putPresence = (

@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../../database/database.ts';
 import { storeMessages, type MeasurementRow, type NewArrival } from '../../ingest/messages/store.ts';
 import type { BrokerMessage } from '../../iot/connections.ts';
 import { addHours, addRecent, addRuns, trimRecent } from './measurements.queries.ts';
-import { RECENT, sumMeasurements } from './shaping.ts';
+import { findLastInstant, RECENT, sumMeasurements } from './shaping.ts';
 
 /** What one statement takes at most. */
 const AT_ONCE = { messages: 1_000, bytes: 8_388_608 };
@@ -68,10 +68,11 @@ export async function countMeasurements(
   experimentId: string,
   measurements: readonly (readonly MeasurementRow[])[],
 ): Promise<void> {
-  const { hours, runs, recent } = sumMeasurements(measurements);
+  const last = findLastInstant();
+  const { hours, runs, recent } = sumMeasurements(measurements, last);
   await addHours(tx, experimentId, hours);
   if (runs.length > 0) await addRuns(tx, experimentId, runs);
   if (recent.length === 0) return;
   await addRecent(tx, experimentId, recent);
-  await trimRecent(tx, [...new Set(recent.map(({ clientId }) => clientId))], RECENT);
+  await trimRecent(tx, [...new Set(recent.map(({ clientId }) => clientId))], { keep: RECENT, last });
 }

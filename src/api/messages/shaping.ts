@@ -21,9 +21,17 @@ const LONGEST_SAMPLE = 65_536;
 const clean = (text: string, longest: number) => text.slice(0, longest).replaceAll('\0', '\ufffd').toWellFormed();
 const word = (text: string | null) => (text === null ? null : clean(text, LONGEST_WORD));
 
+/** How far a clock may be ahead: the local time of any zone, taken for UTC, is. */
+const AHEAD_MS = 86_400_000;
+
+/** The last instant that a clock can mean which is not wrong. What is later counts as older than everything else. */
+export const findLastInstant = (now = Date.now()): string => new Date(now + AHEAD_MS).toISOString();
+
 // times all have one form, so their texts sort by time; within one instant the lesser id is first, as in the table
-const newest = (rows: readonly RecentRow[]) =>
-  rows.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? -1 : 1)).slice(0, RECENT);
+const newest = (rows: readonly RecentRow[], last: string) =>
+  rows
+    .toSorted((a, b) => Number(a.at > last) - Number(b.at > last) || (a.at < b.at ? 1 : a.at > b.at ? -1 : a.id < b.id ? -1 : 1))
+    .slice(0, RECENT);
 
 const hourOf = (timestamp: string) => `${timestamp.slice(0, 13)}:00:00Z`;
 
@@ -38,9 +46,9 @@ function macroIds(json: string | null): string {
 
 /**
  * Sums up measurements of one experiment for monitoring; each is given as its rows. Those without a client id, such as uploaded objects, are counted under
- * `''`. Pure.
+ * `''`. `last` is the last instant that is believed. Pure.
  */
-export function sumMeasurements(measurements: readonly (readonly MeasurementRow[])[]): Shaped {
+export function sumMeasurements(measurements: readonly (readonly MeasurementRow[])[], last: string): Shaped {
   const hours = new Map<string, HourCount>();
   const runs: Shaped['runs'] = [];
   const recent = new Map<string, RecentRow[]>();
@@ -87,7 +95,7 @@ export function sumMeasurements(measurements: readonly (readonly MeasurementRow[
     const sample = data === null ? null : clean(data, LONGEST_SAMPLE);
     const list = recent.get(clientId) ?? [];
     list.push({ clientId, id, at: timestamp, protocolId, workbookVersionId, version, battery, latitude, longitude, sample });
-    recent.set(clientId, list.length < 4 * RECENT ? list : newest(list));
+    recent.set(clientId, list.length < 4 * RECENT ? list : newest(list, last));
   }
-  return { hours: [...hours.values()], runs, recent: [...recent.values()].flatMap(newest) };
+  return { hours: [...hours.values()], runs, recent: [...recent.values()].flatMap((list) => newest(list, last)) };
 }

@@ -164,7 +164,7 @@ export interface DeviceMonitoring {
 export interface DeviceLastData {
   /** Device, by its UUID. */
   deviceId: string;
-  /** Time of its newest measurement, in UTC; null when it never sent one. */
+  /** Time of its newest measurement, in UTC; null when it never sent one. One that is more than a day ahead counts only where there is no other. */
   lastDataAt: Date | null;
 }
 
@@ -214,7 +214,7 @@ export interface MonitoredMember {
   deviceType: DeviceType;
   /** Whether it is connected; null when the registry cannot say. */
   connectivity: DeviceConnectivity | null;
-  /** Time of its newest measurement, in UTC; null when it never sent one. */
+  /** Time of its newest measurement, in UTC; null when it never sent one. One that is more than a day ahead counts only where there is no other. */
   lastDataAt: Date | null;
 }
 
@@ -246,7 +246,7 @@ export interface GroupMonitoring {
 
 /** When a device last measured. */
 export interface DeviceActivity {
-  /** Time of its newest measurement, in UTC; null when it never sent one. */
+  /** Time of its newest measurement, in UTC; null when it never sent one. One that is more than a day ahead counts only where there is no other. */
   lastDataAt: Date | null;
   /** The time could not be read, and is null. */
   pipelineUnavailable: boolean;

@@ -73,11 +73,15 @@ export const listEventsOf = (db: Queryable, thingNames: readonly string[], { fro
       where thing_name = latest.name and at >= cut.at and at < ${to} order by at desc, ordinal desc limit ${most}) presence_events
     order by presence_events.at desc, presence_events.ordinal desc limit ${most}`);
 
-/** When each thing last sent data; null when it never has. */
+/**
+ * When each thing last sent data; null when it never has. What a clock says that is more than a day ahead counts only where there is nothing else, since one
+ * such time would hide every later one.
+ */
 export const listLastDataTimes = (db: Queryable, thingNames: readonly string[]) =>
   db.rows<{ thingName: string; lastAt: Date | null }>(sql('monitoring.lastData')`
     select t.name as "thingName", (select max(last_at) from message_hours h where h.client_id = t.name
-      and h.hour = (select max(hour) from message_hours n where n.client_id = t.name)) as "lastAt"
+      and h.hour = coalesce((select max(hour) from message_hours n where n.client_id = t.name and n.hour <= now() + interval '1 day'),
+        (select max(hour) from message_hours n where n.client_id = t.name))) as "lastAt"
     from unnest(${thingNames}::text[]) as t (name)`);
 
 /** Lists recent measurements of experiments that the caller may read. Position and sample are shown only where the caller may contribute. */
