@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { putPresence } from '../../src/api/messages/measurements.queries.ts';
 import { startSession } from '../../src/auth/sessions.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
@@ -54,5 +56,15 @@ test('an experiment shows what arrived and was not stored, and why', { timeout: 
       expect.stringMatching(/^A timestamp that is no time/),
     ]);
   await looksRight(page, 'set-aside');
+
+  // the page of the device says in words why its connection ended
+  const event = { thingName: blue.thingName, at: new Date(), session: 's1', broker: 'b1' };
+  await putPresence(site.db, { id: randomUUID(), ...event, eventType: 'connected', reason: null });
+  await putPresence(site.db, { id: randomUUID(), ...event, eventType: 'disconnected', reason: 'FORBIDDEN_ACCESS' });
+  await page.getByRole('link', { name: 'Blue' }).click();
+  await page
+    .getByRole('region', { name: 'Connections' })
+    .getByText(/^refused: it did what it may not/)
+    .waitFor();
   expect(complaints).toEqual([]);
 });

@@ -16,6 +16,18 @@ const REASONS: Readonly<Record<string, string>> = {
   'experiment-denied': 'Sent by people who may not contribute',
 };
 
+/** Why connections ended, by what the broker calls it. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  CLIENT_INITIATED_DISCONNECT: 'it said goodbye',
+  CONNECTION_LOST: 'the connection was lost',
+  MQTT_KEEP_ALIVE_TIMEOUT: 'it was silent for too long',
+  DUPLICATE_CLIENTID: 'it connected anew while it was connected',
+  FORBIDDEN_ACCESS: 'refused: it did what it may not, as to publish to a topic that is not its own or with quality of service 2',
+  CLIENT_ERROR: 'refused: what it sent was too large, or no MQTT',
+  SERVER_ERROR: 'the service failed or was stopped',
+  SERVER_INITIATED_DISCONNECT: 'ended by the service: it stopped, or the certificate or what it allows changed',
+};
+
 /** What the pages of devices say. */
 export const devices = {
   title: 'Devices',
@@ -101,7 +113,7 @@ export const devices = {
     events: 'Connections',
     eventsNone: 'It neither came nor went in this time.',
     event: { connected: 'connected', disconnected: 'disconnected' },
-    because: (reason: string) => `because of ${reason}`,
+    because: (reason: string) => ENDINGS[reason] ?? `because of ${reason}`,
     more: (count: number) => `Show ${count} more`,
     experiments: 'Sends to',
     experimentsNone: 'It is bound to no experiment, so it may publish nowhere.',
