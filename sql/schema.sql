@@ -194,6 +194,7 @@ table devices
   sequence jsonb
   sequence_at timestamp with time zone
   needs_rebind boolean not null default false
+  begun_at timestamp with time zone not null default '-infinity'::timestamp with time zone
   constraint devices_check CHECK (((device_type = 'mobile'::text) = (state = 'phone'::text)))
   constraint devices_check1 CHECK (((certificate_id IS NULL) = (certificate_arn IS NULL)))
   constraint devices_device_type_check CHECK ((device_type = ANY (ARRAY['multispeq'::text, 'ambyte'::text, 'minipar'::text, 'generic'::text, 'ambit'::text, 'mobile'::text])))
@@ -343,6 +344,12 @@ table flows
   constraint flows_experiment_id_fkey FOREIGN KEY (experiment_id) REFERENCES experiments(id) ON DELETE CASCADE
   constraint flows_pkey PRIMARY KEY (id)
   constraint flows_experiment_id_key UNIQUE (experiment_id)
+table former_devices
+  thing_name text not null
+  organization_id uuid not null
+  constraint former_devices_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE
+  constraint former_devices_pkey PRIMARY KEY (thing_name)
+  CREATE INDEX former_devices_by_organization ON public.former_devices USING btree (organization_id)
 table grants
   id uuid not null
   resource_id uuid not null
@@ -1400,6 +1407,24 @@ begin
   delete from changes where experiment_id = old.id;
   return null;
 end $function$
+CREATE OR REPLACE FUNCTION public.forget_former_device()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from former_devices f join resources r on r.organization_id = f.organization_id where f.thing_name = new.thing_name and r.id = new.id) then
+    delete from message_hours where client_id = new.thing_name;
+    delete from message_days where client_id = new.thing_name;
+    delete from message_runs where client_id = new.thing_name;
+    delete from recent_measurements where client_id = new.thing_name;
+    delete from measuring_devices where client_id = new.thing_name;
+    delete from presence_events where thing_name = new.thing_name;
+    delete from device_presence where thing_name = new.thing_name;
+    update devices set begun_at = now() where id = new.id;
+  end if;
+  delete from former_devices where thing_name = new.thing_name;
+  return null;
+end $function$
 CREATE OR REPLACE FUNCTION public.forget_instants()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1434,6 +1459,15 @@ CREATE OR REPLACE FUNCTION public.homes_of(caller uuid)
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN ARRAY(SELECT m.organization_id FROM organization_members m WHERE ((m.user_id = homes_of.caller) AND m.is_member))
+CREATE OR REPLACE FUNCTION public.keep_former_device()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into former_devices (thing_name, organization_id) select thing_name, old.organization_id from devices where id = old.id
+  on conflict (thing_name) do update set organization_id = excluded.organization_id;
+  return old;
+end $function$
 CREATE OR REPLACE FUNCTION public.key_stands(key api_keys)
  RETURNS boolean
  LANGUAGE sql

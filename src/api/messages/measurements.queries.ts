@@ -25,6 +25,11 @@ export interface HourCount {
   instants: Instant[];
 }
 
+/** Lists those of these devices that another organization had before, and since when they are not its any more. */
+export const listBegun = (db: Queryable, clientIds: readonly string[]) =>
+  db.rows<{ clientId: string; begunAt: Date }>(sql('measurements.begun')`
+    select thing_name as "clientId", begun_at as "begunAt" from devices where thing_name = any (${clientIds}::text[]) and begun_at > '-infinity'`);
+
 /** Adds measurements to the sums by hour and by day, and keeps their instants. */
 export const addHours = (db: Queryable, experimentId: string, hours: readonly HourCount[]) =>
   db.run(sql('measurements.addHours')`

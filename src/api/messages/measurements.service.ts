@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../database/database.ts';
 import { storeMessages, type MeasurementRow, type NewArrival } from '../../ingest/messages/store.ts';
 import type { BrokerMessage } from '../../iot/connections.ts';
-import { addHours, addRecent, addRuns, trimRecent } from './measurements.queries.ts';
+import { addHours, addRecent, addRuns, listBegun, trimRecent } from './measurements.queries.ts';
 import { findLastInstant, RECENT, sumMeasurements } from './shaping.ts';
 
 /** What one statement takes at most. */
@@ -62,6 +62,15 @@ export function makeMessageKeeper(db: Database): (message: BrokerMessage) => Pro
     });
 }
 
+/** Leaves out what a device sent before the organization that has it now registered it. */
+async function pickOwn(tx: Transaction, measurements: readonly (readonly MeasurementRow[])[]) {
+  const clientIds = [...new Set(measurements.flatMap(([row]) => row?.clientId ?? []))];
+  if (clientIds.length === 0) return measurements;
+  const begun = new Map((await listBegun(tx, clientIds)).map(({ clientId, begunAt }) => [clientId, begunAt.getTime()]));
+  if (begun.size === 0) return measurements;
+  return measurements.filter(([row]) => row === undefined || Date.parse(row.processedAt) >= (begun.get(row.clientId ?? '') ?? 0));
+}
+
 /** Adds measurements to the sums and lists by which devices are monitored, in the transaction that stores the measurements. */
 export async function countMeasurements(
   tx: Transaction,
@@ -69,7 +78,7 @@ export async function countMeasurements(
   measurements: readonly (readonly MeasurementRow[])[],
 ): Promise<void> {
   const last = findLastInstant();
-  const { hours, runs, recent } = sumMeasurements(measurements, last);
+  const { hours, runs, recent } = sumMeasurements(await pickOwn(tx, measurements), last);
   await addHours(tx, experimentId, hours);
   if (runs.length > 0) await addRuns(tx, experimentId, runs);
   if (recent.length === 0) return;
