@@ -8,6 +8,8 @@ import { launchChromium, looksRight, openVisitor } from '../support/chromium.ts'
 import { startConsoleSite, type ConsoleSite } from '../support/console-site.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
+/** Refusals that tests bring about; and a page asks again and again, perhaps once more while what it shows is removed. */
+const EXPECTED = /409 \(Conflict\)|412 \(Precond|ERR_|404 \(Not Found\) \S+\/device(-group)?s\//;
 
 interface Bundle {
   certificatePem: string;
@@ -82,7 +84,7 @@ async function makeDevice(serialNumber: string, name: string, place: { latitude:
 }
 
 test('registers an instrument, certifies and binds it, and sees what it measures', { timeout: 300_000 }, async () => {
-  const { page, complaints, context } = await openVisitor(browser, 'desk', /409 \(Conflict\)|412 \(Precond|ERR_/);
+  const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'stranger@leaf-lab.example');
   await page.getByRole('link', { name: 'Devices', exact: true }).click();
   await page.getByRole('heading', { name: 'No device yet' }).waitFor();
@@ -293,7 +295,7 @@ test('a viewer sees no control, and who loses the right is told so', { timeout: 
 });
 
 test('groups devices, and does to all of them what is done to one', { timeout: 180_000 }, async () => {
-  const { page, complaints, context } = await openVisitor(browser, 'desk', /409 \(Conflict\)|412 \(Precond/);
+  const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'owner@leaf-lab.example');
   await page.goto(at('/devices/new'));
   await page.getByLabel('Serial number', { exact: true }).fill('F0:01\nF0:02\nE8:4B:00:11');
