@@ -152,6 +152,8 @@ describe.each(['desk', 'phone'] as const)('workbooks at a %s', (size: Size) => {
 
     // detached, and a flow written by hand
     await page.goto(`${site.server.baseUrl}/experiments/${experiment}/workbook`);
+    // its flow is read before it goes: the browser tells of a flow that is asked for and not there
+    await page.getByRole('listitem').filter({ hasText: 'Leaf side' }).waitFor();
     await page.getByRole('button', { name: 'Detach the workbook' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Detach the workbook' }).click();
     await page.getByText('The workbook is detached.').waitFor();
