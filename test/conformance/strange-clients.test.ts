@@ -66,7 +66,7 @@ async function ask(way: Way | 'GET', route: GetRoute): Promise<RawAnswer> {
   const isKept = way === 'HEAD';
   const { answers, rest, closed } = await sendRaw(url, asked(way, route) + (isKept ? INNOCENT : ''), {
     methods: isKept ? ['HEAD', 'GET'] : [method],
-    lingerMs: 2_000,
+    lingerMs: 10_000,
     quietMs: 30_000,
   });
   const name = `${way} ${route.accept} ${route.path}`;
