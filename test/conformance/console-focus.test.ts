@@ -119,6 +119,36 @@ test.each([
   expect(complaints).toEqual([]);
 });
 
+test('what is written while a page is awaited keeps the focus when it comes', { timeout: 240_000 }, async () => {
+  const { page, context, complaints } = await site.copyOf(owner, 'desk');
+  await page.goto(`${site.baseUrl}/account`);
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  const experiments = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Experiments' });
+  const arrived = page.getByRole('heading', { name: 'Experiments', level: 1 });
+  let letGo = await holdBack(page, /\/api\/v1\/experiments\?/);
+  await experiments.click();
+  const search = page.getByRole('searchbox', { name: 'Search experiments' });
+  await search.focus();
+  await page.keyboard.type('bar');
+  letGo();
+  await arrived.waitFor();
+  await page.waitForLoadState('networkidle');
+  await page.keyboard.type('ley');
+  expect(await search.inputValue()).toBe('barley');
+  expect(await focused(page)).toBe('Search experiments');
+  // where nothing is written, the page that comes has it
+  await page.goto(`${site.baseUrl}/account`);
+  await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  await page.unrouteAll();
+  letGo = await holdBack(page, /\/api\/v1\/experiments\?/);
+  await experiments.click();
+  letGo();
+  await arrived.waitFor();
+  await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 async function makeTable(name: string) {
   const id = String((await site.owner('POST', '/api/v1/experiments', { body: { name } })).body.id);
   const table = await uploadTable(site.owner, id, 'slope', 'n,height,kind\n1,2,a\n2,4,b\n3,6,b\n');

@@ -10,13 +10,24 @@ import { ThemeMenu } from './theme-menu.tsx';
 import { Toasts } from './toasts.tsx';
 import './shell.css';
 
-/** Moves the focus to the top of a page that was gone to, as a browser does for a new document. */
+/** Moves the focus to the top of a page that was gone to, as a browser does for a new document; not from a field that somebody went into meanwhile. */
 function useFocusOnArrival() {
   const main = useRef<HTMLElement>(null);
+  const router = useRouter();
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   const arrived = useRef(path);
+  const left = useRef<Element>(null);
+  useEffect(
+    () =>
+      router.subscribe('onBeforeNavigate', () => {
+        left.current = document.activeElement;
+      }),
+    [router],
+  );
   useEffect(() => {
-    if (arrived.current !== undefined && arrived.current !== path) main.current?.focus({ preventScroll: true });
+    const now = document.activeElement;
+    const isWriting = now !== left.current && now?.matches('input, select, textarea, [contenteditable]') === true;
+    if (arrived.current !== undefined && arrived.current !== path && !isWriting) main.current?.focus({ preventScroll: true });
     arrived.current = path;
   }, [path]);
   return main;
