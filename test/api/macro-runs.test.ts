@@ -580,6 +580,26 @@ describe.concurrent('analysis after the campaign', () => {
   });
 });
 
+test('in an anonymised experiment only managers and those who asked see who ran a macro', async () => {
+  const id = await makeExperiment();
+  const [member, viewer] = [test$.as(test$.cast.member), test$.as(test$.cast.viewer)];
+  await grant(test$.db, { id, type: 'experiment' }, { user: test$.cast.viewer.id }, 'viewer');
+  const macroId = await makeMacro('output = {};');
+  expect(await member('POST', `/api/v1/experiments/${id}/macros/${macroId}/run`, { body: {} })).toMatchObject({ status: 201 });
+  const path = `/api/v1/experiments/${id}/data/macros/${macroId}/reprocess`;
+  const askedBy = async (call: Call): Promise<string[]> => {
+    const [run] = (await call('GET', path)).body;
+    return [run.createdBy, (await call('GET', `${path}/${run.id}`)).body.createdBy];
+  };
+  const real = [test$.cast.member.id, test$.cast.member.id];
+  expect(await askedBy(viewer)).toEqual(real);
+  expect(await owner('PATCH', `/api/v1/experiments/${id}`, { body: { anonymizeContributors: true } })).toMatchObject({ status: 200 });
+  const pseudonym = expect.stringMatching(/^Contributor-[0-9A-F]{16}$/);
+  expect(await askedBy(viewer)).toEqual([pseudonym, pseudonym]);
+  expect(await askedBy(member)).toEqual(real);
+  expect(await askedBy(owner)).toEqual(real);
+});
+
 test('an experiment whose measurements cannot be read holds back no other, and is run once they can', async () => {
   const macroId = await makeMacro('return { twice: json.x * 2 };');
   const experiments = [await makeExperiment(), await makeExperiment()] as const;

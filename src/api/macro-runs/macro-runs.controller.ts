@@ -32,7 +32,7 @@ export class MacroRunsController extends ApiController {
   @Get()
   @Security('caller', ['experiment:read'])
   public async listReprocesses(@Path() id: string, @Path() macroId: string): Promise<Reprocess[]> {
-    return loadReprocesses(this.ctx, id, macroId);
+    return loadReprocesses(this.ctx, this.caller, id, macroId);
   }
 
   /**
@@ -45,7 +45,7 @@ export class MacroRunsController extends ApiController {
   @Get('{reprocessId}')
   @Security('caller', ['experiment:read'])
   public async getReprocess(@Path() id: string, @Path() macroId: string, @Path() reprocessId: string): Promise<Reprocess> {
-    return reprocessOf(this.ctx, id, macroId, reprocessId);
+    return reprocessOf(this.ctx, this.caller, { experimentId: id, macroId, id: reprocessId });
   }
 }
 

@@ -38,7 +38,7 @@ export interface Reprocess {
   doneRows: number;
   /** Of the done ones, those with a `macro_error`. */
   failedRows: number;
-  /** Person who asked for it, by their UUID; null when the account is gone. */
+  /** Person who asked for it, by their UUID; null when the account is gone. A pseudonym in an anonymised experiment, but to its managers and to themselves. */
   createdBy: string | null;
   /** When it was made, in UTC. */
   createdAt: Date;

@@ -11,6 +11,7 @@ import { planRead } from '../../lakehouse/plan/planner.ts';
 import { readRequest, type ReadRequest } from '../../lakehouse/ask/request.ts';
 import { openSource } from '../data/data.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
+import { loadNaming } from '../experiments/pseudonym.service.ts';
 import { blameBody } from '../input/input.service.ts';
 import { findAttached, type FindAttached } from './attached.ts';
 import type { NewMacroRun, NewReprocess, Reprocess } from './macro-runs.model.ts';
@@ -197,13 +198,28 @@ export const stopMacroRuns = (ctx: Context, caller: Caller, experimentId: string
 export const makeMeasurementRequest = (filters: string | null): ReadRequest =>
   readRequest({ columns: 'id,timestamp', orderBy: 'timestamp', orderDirection: 'ASC', filters: filters ?? undefined });
 
+/** Makes what shows runs to a caller: in an anonymised experiment, who asked for them by a pseudonym. */
+async function loadShown(ctx: Context, caller: Caller, experimentId: string): Promise<(run: StoredRun) => Reprocess> {
+  const named = await loadNaming(ctx, caller, experimentId);
+  return (run) => {
+    const { createdBy, ...made } = shown(run);
+    return createdBy === null ? { ...made, createdBy } : named({ ...made, createdBy });
+  };
+}
+
 /** Loads one request with its progress. Errors: not found. */
-export async function reprocessOf(ctx: Context, experimentId: string, macroId: string, id: string): Promise<Reprocess> {
+export async function reprocessOf(
+  ctx: Context,
+  caller: Caller,
+  { experimentId, macroId, id }: Record<'experimentId' | 'macroId' | 'id', string>,
+) {
   const found = await findReprocess(ctx.db, experimentId, macroId, id);
   if (!found) throw errors.reprocessNotFound();
-  return shown(found);
+  return (await loadShown(ctx, caller, experimentId))(found);
 }
 
 /** The last requests for a macro, newest first. */
-export const loadReprocesses = async (ctx: Context, experimentId: string, macroId: string): Promise<Reprocess[]> =>
-  (await listReprocesses(ctx.db, experimentId, macroId, 100)).map(shown);
+export async function loadReprocesses(ctx: Context, caller: Caller, experimentId: string, macroId: string): Promise<Reprocess[]> {
+  const show = await loadShown(ctx, caller, experimentId);
+  return (await listReprocesses(ctx.db, experimentId, macroId, 100)).map(show);
+}
