@@ -171,6 +171,10 @@ const catalogue = {
   malformedJson: say(400, 'The request body is not valid JSON.'),
   undecodableBody: say(400, 'The request body is not what its Content-Encoding says.'),
   queryRefused: say(400, (sentence: string) => sentence),
+  readTooLarge: say(
+    400,
+    'This takes more memory than the engine has for all who read. Narrow it by filters, fewer rows or fewer columns, or try again later.',
+  ),
   sumTooLarge: say(400, 'A sum or mean of these rows needs more than 38 digits. Filter or group the rows so that fewer are added up.'),
   notHttp: say(400, 'This is not an HTTP request that can be understood.'),
   hostInvalid: say(400, 'A request names its host once, in one Host header.'),

@@ -1,4 +1,6 @@
+import { VARCHAR } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeBoundedConverter } from '../../src/lakehouse/engines/duckdb/bounded.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -21,4 +23,21 @@ test('a chart of texts of 40 MB is refused, and one of some of its rows is drawn
   };
   expect(await draw(2)).toMatchObject({ status: 200 });
   expect(await draw(40)).toMatchObject({ status: 400, body: { code: 'QUERY_REFUSED', detail: expect.stringContaining('32 MiB') } });
+});
+
+test('a read that does not fit the memory of the engine is refused and said so, and is read in parts', async () => {
+  const owner = site.as(site.cast.owner);
+  const id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Long', organizationId: site.cast.leafLab } })).body.id;
+  const csv = ['n,note', ...Array.from({ length: 20 }, (_, row) => `${row},${String.fromCodePoint(97 + row).repeat(4_000_000)}`)];
+  const tableName = await uploadTable(owner, id, 'long', csv.join('\n'));
+  const read = (query: object) => owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName, ...query } });
+  for (const query of [{ pageSize: 2 }, { columns: 'n' }]) expect((await read(query)).status).toBe(200);
+  expect(await read({})).toMatchObject({ status: 400, body: { code: 'READ_TOO_LARGE', detail: expect.stringContaining('more memory') } });
+});
+
+test('an answer of 64 Mi characters is converted, and not one more', () => {
+  const whole = makeBoundedConverter();
+  const parts = Array.from({ length: 64 }, () => 'x'.repeat(1_048_576));
+  expect(parts.map((part) => whole(part, VARCHAR, whole))).toEqual(parts);
+  expect(() => whole('x', VARCHAR, whole)).toThrow('64 MiB');
 });

@@ -277,7 +277,7 @@ async function findPieces(ctx: Context, run: StoredRun, signal: AbortSignal): Pr
     return await findMatching(ctx, run, signal);
   } catch (error) {
     // the person who asked may no longer read the experiment, or a column that they filtered by is gone
-    if (error instanceof ApiError && error.status < 500 && error.status !== 429) return [];
+    if (error instanceof ApiError && error.status < 500 && error.status !== 429 && error.code !== 'READ_TOO_LARGE') return [];
     throw error;
   }
 }

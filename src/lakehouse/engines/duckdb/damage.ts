@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { LIST, VARCHAR, listValue, type DuckDBConnection } from '@duckdb/node-api';
-import { errors } from '../../../errors.ts';
+import { ApiError, errors } from '../../../errors.ts';
 
 interface Damage {
   path: string;
@@ -70,6 +70,7 @@ export async function explainFailure(
   error: unknown,
   { files, table }: { files: readonly string[]; table?: string },
 ): Promise<unknown> {
+  if (error instanceof ApiError) return error;
   const failure = firstLine(error);
   if (OVERFLOW.test(failure)) return errors.sumTooLarge().with({ cause: error });
   if (files.length === 0 || !(error instanceof Error) || NOT_OF_FILES.test(failure)) return error;

@@ -24,6 +24,7 @@ import type {
 import type { BoundValue } from '../../terms/dialect.ts';
 import { makeScratch, removeScratch } from './scratch.ts';
 import { explainFailure } from './damage.ts';
+import { isOutOfMemory, makeBoundedConverter } from './bounded.ts';
 import { makeStopError, type Work } from './connections.ts';
 import { openEngine, type Engine } from './engine.ts';
 import { Pipes } from './pipe.ts';
@@ -166,7 +167,7 @@ export class DuckDbWarehouse implements Warehouse {
   async rows(statement: Statement, options: RunOptions = {}): Promise<Record<string, unknown>[]> {
     return this.#use(this.#reads, await this.#hold(statement, options), options, async (connection) => {
       const reader = await connection.runAndReadAll(statement.sql, ...bindings(statement, this.#lake));
-      return reader.getRowObjectsJson();
+      return reader.convertRowObjects(makeBoundedConverter());
     });
   }
 
@@ -207,6 +208,7 @@ export class DuckDbWarehouse implements Warehouse {
     return engine.connections
       .use(options, (connection, stop) =>
         work(connection, stop).catch(async (error: unknown) => {
+          if (!stop.aborted && isOutOfMemory(error)) throw errors.readTooLarge().with({ cause: error });
           throw stop.aborted ? error : await explainFailure(connection, error, { files, table: options.table });
         }),
       )
