@@ -39,6 +39,7 @@ interface QueueOptions {
   url: string;
   /** Role that may add jobs inside its own transactions. */
   role: string;
+  /** Told of each try of a job that fails, and of what goes wrong in the queue itself. */
   onError: (error: Error) => void;
 }
 
@@ -176,11 +177,17 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
           const workerId = await boss.work<object>(handler.name, options, async ([job]) => {
             if (!job) return;
             const release = presence.hold(job.id);
-            await handler.run(job.data, AbortSignal.any([job.signal, stopping.signal])).finally(() => {
+            try {
+              await handler.run(job.data, AbortSignal.any([job.signal, stopping.signal]));
+            } catch (error) {
+              // the queue keeps why a job failed, and tells nobody
+              if (!stopping.signal.aborted) onError(new Error(`A job of ${handler.name} failed.`, { cause: error }));
+              throw error;
+            } finally {
               release();
               // after a job the next one is looked for at once
               wake(handler.name);
-            });
+            }
           });
           workers.set(handler.name, [...(workers.get(handler.name) ?? []), workerId]);
         }

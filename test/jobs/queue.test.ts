@@ -8,7 +8,8 @@ import { APPLICATION_ROLE } from '../../src/database/migrate.ts';
 import { openJobQueue, type JobQueue } from '../../src/jobs/queue.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
-const openQueue = ({ url }: TestDatabase) => openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined });
+const told: Error[] = [];
+const openQueue = ({ url }: TestDatabase) => openJobQueue({ url, role: APPLICATION_ROLE, onError: (error) => told.push(error) });
 
 let database: TestDatabase;
 let queue: JobQueue;
@@ -81,6 +82,7 @@ test('a job that must be done is tried for as long as it takes, also where its q
     }
     await expect.poll(() => states('endless'), { timeout: 10_000 }).toEqual({ n: 1, state: 'retry', tries: 2_001, isKept: true });
     await expect.poll(async () => (await states('ending'))?.state, { timeout: 10_000 }).toBe('failed');
+    expect(told).toContainEqual(new Error('A job of ending failed.', { cause: new Error('not yet') }));
   } finally {
     await admin.end();
   }
