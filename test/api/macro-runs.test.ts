@@ -580,6 +580,23 @@ describe.concurrent('analysis after the campaign', () => {
   });
 });
 
+test('values of a run’s filters are seen by those who may read what they filter', async () => {
+  const id = await makeExperiment();
+  expect(await owner('PATCH', `/api/v1/experiments/${id}/visibility`, { body: { visibility: 'public' } })).toMatchObject({ status: 200 });
+  const macroId = await makeMacro('output = {};');
+  const filters = JSON.stringify([{ column: 'id', operator: 'starts_with', value: 'secret' }]);
+  expect(await owner('POST', `/api/v1/experiments/${id}/macros/${macroId}/run`, { body: { filters } })).toMatchObject({ status: 201 });
+  const path = `/api/v1/experiments/${id}/data/macros/${macroId}/reprocess`;
+  const seenBy = async (call: Call) => {
+    const list = await call('GET', path);
+    expect(list.status, list.text).toBe(200);
+    const [run] = list.body;
+    return [run, (await call('GET', `${path}/${run.id}`)).body].map((each) => each.filters);
+  };
+  expect(await seenBy(owner)).toEqual([filters, filters]);
+  expect(await seenBy(test$.as(test$.cast.stranger))).toEqual(Array(2).fill(JSON.stringify([{ column: 'id', operator: 'starts_with' }])));
+});
+
 test('in an anonymised experiment only managers and those who asked see who ran a macro', async () => {
   const id = await makeExperiment();
   const [member, viewer] = [test$.as(test$.cast.member), test$.as(test$.cast.viewer)];

@@ -28,7 +28,7 @@ export interface Reprocess {
   includeDelivered: boolean;
   /** Over which measurements: those that name the macro or have a result of it, or all that match the filters. */
   scope: 'naming' | 'matching';
-  /** What the measurements are narrowed by, as JSON text; absent when nothing narrows them. */
+  /** What the measurements are narrowed by, as JSON text; absent when nothing narrows them. Without values for who may not contribute to the experiment. */
   filters?: string;
   /** `queued`, then `running`, then `completed`. */
   status: 'queued' | 'running' | 'completed';

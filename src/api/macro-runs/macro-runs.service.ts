@@ -6,9 +6,10 @@ import type { Transaction } from '../../database/database.ts';
 import { decide } from '../../authorization/access.ts';
 import { openTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 import type { MeasurementRow } from '../../ingest/messages/store.ts';
 import { planRead } from '../../lakehouse/plan/planner.ts';
-import { readRequest, type ReadRequest } from '../../lakehouse/ask/request.ts';
+import { readRequest, type Filter, type ReadRequest } from '../../lakehouse/ask/request.ts';
 import { openSource } from '../data/data.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
@@ -198,11 +199,18 @@ export const stopMacroRuns = (ctx: Context, caller: Caller, experimentId: string
 export const makeMeasurementRequest = (filters: string | null): ReadRequest =>
   readRequest({ columns: 'id,timestamp', orderBy: 'timestamp', orderDirection: 'ASC', filters: filters ?? undefined });
 
-/** Makes what shows runs to a caller: in an anonymised experiment, who asked for them by a pseudonym. */
+const omitValues = (filters: string | null): string | null =>
+  filters && JSON.stringify((readJson(filters) as Filter[]).map(({ column, operator }) => ({ column, operator })));
+
+/**
+ * Makes what shows runs to a caller: in an anonymised experiment, who asked for them by a pseudonym. Filters hold values of `raw_data`, which only those
+ * who may read it see.
+ */
 async function loadShown(ctx: Context, caller: Caller, experimentId: string): Promise<(run: StoredRun) => Reprocess> {
   const named = await loadNaming(ctx, caller, experimentId);
+  const mayReadRaw = (await decide(ctx.db, caller.userId, 'experiment', experimentId, 'contribute')).allow;
   return (run) => {
-    const { createdBy, ...made } = shown(run);
+    const { createdBy, ...made } = shown(mayReadRaw ? run : { ...run, filters: omitValues(run.filters) });
     return createdBy === null ? { ...made, createdBy } : named({ ...made, createdBy });
   };
 }
