@@ -11,7 +11,7 @@ import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
 import { NotPlain } from './read/json-lines.ts';
 import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
-import { isStorageFull } from '../../storage/full.ts';
+import { isOutOfMemory } from '../../storage/full.ts';
 import { replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
 import { findStanding, hasOtherRows } from './standing.ts';
@@ -39,9 +39,6 @@ const TRIES = 5;
 /** How often a file is tried that does not fit the memory of the engine, of which others may have had a part. */
 const MEMORY_TRIES = 3;
 
-// a spill that finds no room on the disk says the same, and may find some later
-const isOutOfMemory = (error: unknown): boolean =>
-  error instanceof Error && /^Out of Memory Error/.test(error.message) && !isStorageFull(error);
 const tooMuchMemory = (cause: unknown) =>
   new FileRefused(
     'takes_too_much_memory',

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { ColumnType } from '../../../lakehouse/terms/catalog.ts';
 import type { StagingSession } from '../../../lakehouse/tables/staging.ts';
-import { isStorageFull } from '../../../storage/full.ts';
+import { isOutOfMemory, isStorageFull } from '../../../storage/full.ts';
 import { MAX_COLUMNS, limitParquet, limitUnpackedBytes } from '../../limits.ts';
 import { measureParquet, NotParquet, type Unpacked } from './parquet-pages.ts';
 import { fill, setVariable, type Pipelines } from '../../pipeline.ts';
@@ -169,7 +169,7 @@ async function requireReadDecimals(ask: (sql: string) => Promise<readonly Record
 export function refuseUnreadable(cause: unknown): never {
   // a disk without room says nothing of the file: the upload is tried again
   if (cause instanceof FileRefused || isStorageFull(cause) || (cause as Error).name === 'AbortError') throw cause;
-  if (/^Out of Memory/i.test((cause as Error).message))
+  if (isOutOfMemory(cause))
     throw new FileRefused('unpacks_too_large', 'A few rows of the Parquet file unpack to more than the memory that reading may use.', {
       cause,
     });
@@ -184,7 +184,7 @@ export function refuseUnreadable(cause: unknown): never {
 export async function refuseIfToBlame(session: StagingSession, cause: unknown): Promise<never> {
   // the hash makes the engine unpack every value
   await session.rows({ sql: 'select bit_xor(hash(records)) from bronze_records as records', values: [] }).catch(refuseUnreadable);
-  if (/^Out of Memory/i.test((cause as Error).message)) refuseUnreadable(cause);
+  if (isOutOfMemory(cause)) refuseUnreadable(cause);
   throw cause;
 }
 
