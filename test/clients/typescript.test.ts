@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bodyOf, connect, type Fieldlake } from '../../clients/typescript/src/client.ts';
 import { eachOf } from '../../clients/typescript/src/paging.ts';
@@ -237,9 +239,10 @@ describe('changes', () => {
     await appendTo(owner, id, table, 'a\n2\n');
     await expect.poll(() => versions().length, { timeout: 60_000 }).toBe(1);
     // the stream breaks with the next event, and there is no place for a while
+    const cuts = proxy.met.get('cut') ?? 0;
     await proxy.set({ kind: 'cut', bytes: 1 });
     await appendTo(owner, id, table, 'a\n3\n');
-    await expect.poll(() => proxy.met.get('cut') ?? 0, { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(() => proxy.met.get('cut') ?? 0, { timeout: 60_000 }).toBeGreaterThan(cuts);
     await proxy.set({ kind: 'answers', text: busy('1') });
     await appendTo(owner, id, table, 'a\n4\n');
     await proxy.set({ kind: 'none' });
@@ -254,6 +257,24 @@ describe('changes', () => {
     expect((await hear(id, isTable, first.id)).some(({ kind }) => kind === 'reset')).toBe(false);
     expect((await hear(id, () => true)).map(({ kind }) => kind)).toEqual(['reset']);
   });
+
+  test('the signal ends a stream whose request is garbage already', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const controller = new AbortController();
+    const heard: Change[] = [];
+    const listening = (async () => {
+      for await (const change of changesOf(client, id, { signal: controller.signal })) heard.push(change);
+    })();
+    const ended = expect(listening).rejects.toMatchObject({ name: 'AbortError' });
+    await expect.poll(() => heard.length).toBe(1);
+    for (let times = 0; times < 5; times += 1) {
+      collect();
+      await sleep(50);
+    }
+    controller.abort();
+    await ended;
+  }, 20_000);
 
   test('a refusal for good ends it', async () => {
     expect((await hear(id, () => true)).map(({ kind }) => kind)).toEqual(['reset']);

@@ -38,9 +38,15 @@ function changeOf({ event = '', id = '', data }: EventSourceMessage): Change | n
   return event in KINDS ? ({ kind: event, id, data: JSON.parse(data) as unknown } as Change) : null;
 }
 
-/** Reads what comes until the stream ends. */
-async function* messagesOf(stream: ReadableStream<EventSourceMessage>): AsyncGenerator<EventSourceMessage, void, undefined> {
+/** Reads what comes until the stream ends, or the signal ends it. */
+async function* messagesOf(
+  stream: ReadableStream<EventSourceMessage>,
+  signal: AbortSignal,
+): AsyncGenerator<EventSourceMessage, void, undefined> {
   const reader = stream.getReader();
+  const stop = () => void reader.cancel().catch(() => undefined);
+  // a copy of a request hears of the signal through the request, which may be garbage long before the stream ends
+  signal.addEventListener('abort', stop, { once: true });
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -48,6 +54,7 @@ async function* messagesOf(stream: ReadableStream<EventSourceMessage>): AsyncGen
       yield value;
     }
   } finally {
+    signal.removeEventListener('abort', stop);
     // it may have ended by itself, or by the signal
     await reader.cancel().catch(() => undefined);
   }
@@ -75,7 +82,7 @@ export async function* changesOf(
       });
       const bytes = data as unknown as ReadableStream<Uint8Array<ArrayBuffer>>;
       const parser = new EventSourceParserStream({ onRetry: (milliseconds) => (pause = milliseconds / 1_000) });
-      for await (const message of messagesOf(bytes.pipeThrough(new TextDecoderStream()).pipeThrough(parser))) {
+      for await (const message of messagesOf(bytes.pipeThrough(new TextDecoderStream()).pipeThrough(parser), signal)) {
         last = message.id ?? last;
         const change = changeOf(message);
         if (change !== null) yield change;
