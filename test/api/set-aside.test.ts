@@ -22,8 +22,13 @@ const send = (experimentId: string, clientId: string, ...payloads: unknown[]) =>
       body: Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)),
     })),
   );
+interface Listed {
+  identifier: string;
+  totalRows: number;
+  setAside?: { reason: string; clientId: string | null; count: number; firstAt: string; lastAt: string }[];
+}
 const listed = async (id: string, as: Call = owner) =>
-  ((await as('GET', `/api/v1/experiments/${id}/tables`)).body as any[]).find(({ identifier }) => identifier === 'raw_data');
+  ((await as('GET', `/api/v1/experiments/${id}/tables`)).body as Listed[]).find(({ identifier }) => identifier === 'raw_data')!;
 const timed = (minute: number, more: object = {}) => ({ timestamp: `2026-05-01T10:0${minute}:00Z`, sample: { minute }, ...more });
 
 test('an experiment tells what arrived and did not become rows: why, from which device, how many and when', async () => {
@@ -44,7 +49,7 @@ test('an experiment tells what arrived and did not become rows: why, from which 
       { reason: 'json-invalid', clientId: 'ambyte_2', count: 1, ...moments },
       { reason: 'sample-invalid', clientId: 'ambyte_2', count: 1, ...moments },
     ]);
-  const [{ firstAt, lastAt }] = (await listed(id)).setAside;
+  const { firstAt, lastAt } = (await listed(id)).setAside![0]!;
   expect(Date.parse(firstAt)).toBeGreaterThanOrEqual(began - 1_000);
   expect(Date.parse(lastAt)).toBeLessThanOrEqual(Date.now() + 1_000);
 });

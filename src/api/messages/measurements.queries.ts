@@ -25,7 +25,7 @@ export interface HourCount {
   instants: Instant[];
 }
 
-/** Lists those of these devices that another organization had before, and since when they are not its any more. */
+/** Lists those of these devices that another organization had before, and when the one that has them now registered them. */
 export const listBegun = (db: Queryable, clientIds: readonly string[]) =>
   db.rows<{ clientId: string; begunAt: Date }>(sql('measurements.begun')`
     select thing_name as "clientId", begun_at as "begunAt" from devices where thing_name = any (${clientIds}::text[]) and begun_at > '-infinity'`);

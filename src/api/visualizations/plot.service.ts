@@ -54,7 +54,9 @@ async function readText(rows: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of rows) {
-    length += chunks[chunks.push(Buffer.from(chunk as Buffer)) - 1]?.length ?? 0;
+    const bytes = Buffer.from(chunk as Buffer);
+    chunks.push(bytes);
+    length += bytes.length;
     if (length > MOST_BYTES)
       throw errors.queryRefused(
         `The values of this chart are longer than ${MOST_BYTES / 1_048_576} MiB together. Choose columns with shorter values, or fewer rows by a filter.`,

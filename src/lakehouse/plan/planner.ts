@@ -89,7 +89,7 @@ const keptOfRows = (where: Expr | null, { columns }: TableSource): Kept | null =
 export const findKept = (source: TableSource, { filters = [] }: ReadRequest): Kept | null =>
   keptOfRows(buildPredicate(filters, new Builder(source).resolve), source);
 
-/** Keeps a share of the rows, whatever order they lie in: a digest of a row's id is as likely to begin with any digits. */
+/** Keeps a share of the rows, spread evenly over the table: digests of ids begin with all digits equally often. */
 const keepShare = (where: Expr | null, id: Expr, share: number): Expr => {
   const end = Math.floor(share * 2 ** 32)
     .toString(16)

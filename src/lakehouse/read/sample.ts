@@ -6,7 +6,7 @@ import type { ReadRequest } from '../ask/request.ts';
 import { countDownload, readPage } from './read.ts';
 import type { Page } from './read.ts';
 
-/** How many rows fewer than the limit are aimed at, in standard deviations of their number: beyond it the last ones by the order would be missing. */
+/** How many standard deviations below the limit a sample aims, since the number of picked rows varies and a cut would take the last ones of the order. */
 const MARGIN = 5;
 
 /**
@@ -20,7 +20,8 @@ export const readSample = async (
   options: RunOptions = {},
 ): Promise<Page> => {
   const { limit = MAX_LIMIT, ...whole } = request;
-  const total = (source.rowCount ?? Infinity) <= limit ? 0 : await countDownload(warehouse, source, whole, options);
+  const { rowCount } = source;
+  const total = rowCount !== undefined && rowCount <= limit ? rowCount : await countDownload(warehouse, source, whole, options);
   if (total <= limit) return readPage(warehouse, source, request, options);
   const share = (limit - MARGIN * Math.sqrt(limit)) / total;
   // what the manifest knows of files is of all their rows
