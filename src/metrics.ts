@@ -32,7 +32,11 @@ export function createMetrics(): Metrics {
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 5],
       registers: [registry],
     }),
-    jobErrors: new Counter({ name: 'job_queue_errors_total', help: 'Errors of the job queue, and tries of jobs that failed.', registers: [registry] }),
+    jobErrors: new Counter({
+      name: 'job_queue_errors_total',
+      help: 'Errors of the job queue, and tries of jobs that failed.',
+      registers: [registry],
+    }),
     measurements: new Counter({
       name: 'pipeline_measurements_total',
       help: 'Measurements of messages that this process handled, by what became of them.',
