@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     ...asNpm,
     include: ['test/**/*.test.ts'],
-    exclude: ['test/conformance/**', 'test/contributing/**', 'test/soak/**', 'test/mutants/**'],
+    exclude: ['test/conformance/**', 'test/contributing/**', 'test/mutants/**', 'test/process/**', 'test/soak/**'],
     globalSetup: ['test/support/built.ts', 'test/support/generated-client.ts', 'test/support/global.ts', 'test/support/seen.ts'],
     setupFiles: ['test/support/fetched.ts'],
     maxWorkers: 2,

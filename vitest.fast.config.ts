@@ -3,8 +3,8 @@ import whole from './vitest.config.ts';
 
 /**
  * What to run before each commit: of every room the files that say most in least time. They guard who may do what, the published contract, the SQL
- * that is compiled, how a message and a file are read, and the resources that most changes touch. What kills, waits, fills disks or runs macros is
- * left to `npm test`.
+ * that is compiled, how a message and a file are read, and the resources that most changes touch. What waits or runs macros is left to `npm test`, what
+ * kills or fills disks to `npm run test:process`.
  */
 const FILES = [
   'test/json.test.ts',
