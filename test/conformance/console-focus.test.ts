@@ -47,6 +47,8 @@ test('what is removed leaves the focus at the heading of its part', { timeout: 2
   await page.goto(`${site.baseUrl}/account`);
   await page.getByLabel('Name of a new key').fill('brief');
   await page.getByRole('button', { name: 'Make a key' }).click();
+  // takes the focus once it stands there, after its line in the list
+  await page.locator('#new-key-value').waitFor();
   await page.getByRole('button', { name: 'Revoke key brief' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).focus();
