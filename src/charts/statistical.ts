@@ -45,13 +45,14 @@ function makeBox({ g, s, sorted }: Sample, most: number) {
 }
 
 /** Boxes as wide as there is room for. Boxes of one group stand side by side, or one would hide the other. */
-const boxes: SpecMaker = (chart) => {
+const boxes: SpecMaker = (chart, { width }) => {
   const samples = listSamples(chart, { byGroup: true });
   const most = Math.min(MOST_OUTER, Math.floor(MOST_OUTER_OF_ALL / Math.max(1, samples.length)));
   const made = samples.map((sample) => makeBox(sample, most));
   const values = made.map(({ box }) => box);
   const count = new Set(values.map(({ g }) => g)).size * (hasSplits(chart) ? listSplits(chart).length : 1);
-  const size = Math.min(60, Math.max(4, Math.round(360 / Math.max(1, count))));
+  // few boxes are some 60 pixels wide, however much room there is
+  const band = Math.min(0.8, (80 * Math.max(1, count)) / width);
   const ink = pickInk(chart.look ?? {}).text;
   const y = makeField(chart, 'y');
   const place = { x: { ...groups(chart, samples), field: 'g' }, ...(hasSplits(chart) ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
@@ -62,9 +63,9 @@ const boxes: SpecMaker = (chart) => {
     layer: [
       { mark: { type: 'rule' }, encoding: between('least', 'low') },
       { mark: { type: 'rule' }, encoding: between('high', 'greatest') },
-      { mark: { type: 'bar', size }, encoding: { ...between('low', 'high'), color } },
+      { mark: { type: 'bar', width: { band } }, encoding: { ...between('low', 'high'), color } },
       {
-        mark: { type: 'tick', orient: 'horizontal', size, thickness: 2, color: ink },
+        mark: { type: 'tick', orient: 'horizontal', width: { band }, thickness: 2, color: ink },
         encoding: { ...place, y: { ...y, field: 'median' } },
       },
       {

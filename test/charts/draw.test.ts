@@ -154,6 +154,22 @@ describe('what a picture says', () => {
     expect(Math.max(...(control ?? []))).toBeLessThan(Math.min(...(drought ?? [])));
   });
 
+  test('boxes: none over another and none beyond the plot, however narrow the picture', async () => {
+    const axes = { ...grouped, color: axis('treated with', 'categorical') };
+    const chart = { type: 'box-plot', title: 'Boxes', axes, series: split({ x: treatments, y: wave(0) }) } as const;
+    for (const width of [200, 300, 640, 1600]) {
+      const svg = await drawSvg(chart, { width, height: 300 });
+      const marks = Array.from(svg.matchAll(/d="M([-\d.]+),[-\d.]+h([\d.]+)v([\d.]+)h-[\d.]+Z" fill="#/g), ([, ...all]) => all.map(Number));
+      const places = marks.filter(([, , height]) => height! > 2).map(([from, across]) => [from!, from! + across!] as const);
+      const boxes = places.sort(([one], [other]) => one - other);
+      expect(boxes, `${width} wide`).toHaveLength(marks.length / 2);
+      expect(boxes[0]![0], `${width} wide`).toBeGreaterThanOrEqual(0);
+      expect(boxes.at(-1)![1], `${width} wide`).toBeLessThanOrEqual(width);
+      for (const [index, [, to]] of boxes.slice(0, -1).entries()) expect(to, `${width} wide`).toBeLessThanOrEqual(boxes[index + 1]![0]);
+      expect(Math.max(...marks.map(([, across]) => across!)), `${width} wide`).toBeLessThan(90);
+    }
+  });
+
   test('a carpet: its curves by name, also of rows that are no grid', async () => {
     const scattered = { x: wave(0), y: wave(1), z: wave(2) };
     const texts = textsOf(await drawSvg({ type: 'carpet', title: 'Carpet', axes: threes, series: one(scattered) }));
