@@ -10,16 +10,22 @@ const said = words.table.aggregate;
 export function AggregateForm({ search, columns, change, close }: ToolProps & { close: () => void }) {
   const before = search.aggregation;
   const [by, setBy] = useState(before?.groupBy[0]?.column ?? '');
-  const isMoment = /^(TIMESTAMP|DATE)/.test(columns.find(({ name }) => name === by)?.type ?? '');
+  const [also, setAlso] = useState(before?.groupBy[1]?.column ?? '');
+  const isMoment = (column: string) => /^(TIMESTAMP|DATE)/.test(columns.find(({ name }) => name === column)?.type ?? '');
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = fieldsOf(event.currentTarget);
-    const timeBucket = BUCKETS.find((each) => each === fields['bucket']);
     const computed = OF_ONE_COLUMN.find((each) => each === fields['function']) ?? 'count';
-    const keys = [fields['by'] ?? '', fields['also'] ?? ''].filter((name, index, all) => name !== '' && all.indexOf(name) === index);
+    const keys = [
+      { column: by, bucket: fields['bucket'] },
+      { column: also, bucket: fields['also-bucket'] },
+    ].filter(({ column }, index) => column !== '' && (index === 0 || column !== by));
     change({
       aggregation: {
-        groupBy: keys.map((column) => ({ column, ...(column === by && isMoment && timeBucket !== undefined ? { timeBucket } : {}) })),
+        groupBy: keys.map(({ column, bucket }) => {
+          const timeBucket = BUCKETS.find((each) => each === bucket);
+          return { column, ...(timeBucket === undefined ? {} : { timeBucket }) };
+        }),
         functions: [{ column: computed === 'count' ? '*' : (fields['column'] ?? '*'), function: computed }],
       },
       orderBy: undefined,
@@ -44,21 +50,23 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
       </select>
     </div>
   );
+  const bucketChoice = (id: string, place: number) => (
+    <div className="field">
+      <label htmlFor={id}>{said.bucket}</label>
+      <select id={id} className="input" name={id} defaultValue={before?.groupBy[place]?.timeBucket ?? 'week'}>
+        <option value="">{said.noBucket}</option>
+        {BUCKETS.map((each) => (
+          <option key={each}>{each}</option>
+        ))}
+      </select>
+    </div>
+  );
   return (
     <form className="stack" onSubmit={submit}>
       {choice('by', said.by, by, setBy)}
-      {isMoment ? (
-        <div className="field">
-          <label htmlFor="bucket">{said.bucket}</label>
-          <select id="bucket" className="input" name="bucket" defaultValue={before?.groupBy[0]?.timeBucket ?? 'week'}>
-            <option value="">{said.noBucket}</option>
-            {BUCKETS.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </div>
-      ) : null}
-      {choice('also', said.also, before?.groupBy[1]?.column ?? '')}
+      {isMoment(by) ? bucketChoice('bucket', 0) : null}
+      {choice('also', said.also, also, setAlso)}
+      {isMoment(also) && also !== by ? bucketChoice('also-bucket', 1) : null}
       <div className="field">
         <label htmlFor="function">{said.function}</label>
         <select id="function" className="input" name="function" defaultValue={before?.functions[0]?.function ?? 'avg'}>

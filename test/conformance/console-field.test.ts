@@ -1,0 +1,47 @@
+/** What a technician in the field and an analyst at a desk meet on their ways through the console. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksRight, type Visitor } from '../support/chromium.ts';
+import { makeExperiment, startConsole, type Console } from '../support/console.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: Console;
+let owner: Visitor;
+beforeAll(async () => {
+  site = await startConsole();
+  owner = await site.visitAs('owner');
+});
+afterAll(() => site.stop());
+
+test('rows are grouped by a day whichever comes first, in a form that holds its button', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'By day');
+  const table = await uploadTable(
+    site.owner,
+    id,
+    'days',
+    'genotype,at,spad\nB73,2026-05-01T08:00:00Z,40\nB73,2026-05-01T09:00:00Z,42\nMo17,2026-05-01T08:00:00Z,30\nMo17,2026-05-02T08:00:00Z,31\n',
+  );
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  for (const [first, second] of [
+    ['at', 'genotype'],
+    ['genotype', 'at'],
+  ] as const) {
+    await page.getByRole('button', { name: 'Aggregate', exact: true }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Group by').selectOption(first);
+    await form.getByLabel('and by').selectOption(second);
+    await form.getByLabel('Bucket of time').selectOption('day');
+    await form.getByLabel('Column', { exact: true }).selectOption('spad');
+    const apply = form.getByRole('button', { name: 'Apply' });
+    await apply.scrollIntoViewIfNeeded();
+    const [button, box] = [await apply.boundingBox(), await page.locator('.popover').boundingBox()];
+    expect(button!.y + button!.height).toBeLessThanOrEqual(box!.y + box!.height);
+    await apply.click();
+    await page.getByText('Rows 1–3 of 3').waitFor();
+    await page.getByRole('columnheader', { name: /at_day/ }).waitFor();
+    await looksRight(page, `aggregate-by-${first}-desk`);
+    await page.getByRole('button', { name: 'Back to rows' }).click();
+    await page.getByText('Rows 1–4 of 4').waitFor();
+  }
+  expect(complaints).toEqual([]);
+});
