@@ -269,6 +269,24 @@ test('makes a webhook, whose secret is shown once, and sends again', { timeout: 
   await page.getByRole('button', { name: 'Switch off' }).click();
   await page.getByText(/The webhook is off/).waitFor();
   expect(await page.getByRole('button', { name: 'Send again' }).count()).toBe(0);
+
+  // one call that failed is told as one, and one that is made again says when
+  receiver.answer = (response) => response.writeHead(410).end();
+  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText(/^1 failure since /).waitFor({ timeout: 30_000 });
+  await page.getByText('It answered 410 Gone.').waitFor();
+  receiver.answer = (response) => response.writeHead(500).end();
+  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await deliveries.getByText(/^tried again in /).waitFor({ timeout: 30_000 });
+  await deliveries.getByText('What was sent').first().click();
+  await deliveries
+    .getByText(/refused by the endpoint, answer 500/)
+    .first()
+    .waitFor();
+  // what is open follows the next try
+  await expect.poll(() => deliveries.getByText(/refused by the endpoint, answer 500/).count(), { timeout: 30_000 }).toBe(2);
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('The webhook is deleted.').first().waitFor();

@@ -23,7 +23,7 @@ interface DeliveryOf {
 
 /** The body that was sent, and each attempt. */
 function Report({ id, webhook, delivery }: DeliveryOf) {
-  const { data, error } = useQuery(deliveryQuery(id, webhook.id, delivery.id));
+  const { data, error } = useQuery(deliveryQuery(id, webhook.id, delivery));
   if (error !== null) return <Problem error={error} />;
   if (data === undefined) return <p className="quiet">{words.waiting}</p>;
   return (
@@ -45,7 +45,7 @@ function Report({ id, webhook, delivery }: DeliveryOf) {
 function DeliveryRow({ id, webhook, delivery }: DeliveryOf) {
   const [isOpen, setOpen] = useState(false);
   const again = useMutation({ mutationFn: () => repeatDelivery(id, webhook.id, delivery.id), onSuccess: () => sayDone(said.againDone) });
-  const { kind, status, attempts, createdAt, lastFailure } = delivery;
+  const { kind, status, attempts, createdAt, lastFailure, nextAttemptAt } = delivery;
   return (
     <li>
       <div>
@@ -59,6 +59,7 @@ function DeliveryRow({ id, webhook, delivery }: DeliveryOf) {
           </time>
           <span>{said.attempts(attempts)}</span>
           {lastFailure === null ? null : <span>{said.failures[lastFailure]}</span>}
+          {nextAttemptAt !== null && new Date(nextAttemptAt) > new Date() ? <span>{said.next(agoText(nextAttemptAt))}</span> : null}
         </p>
         <details className="small" onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{said.open}</summary>

@@ -154,9 +154,10 @@ export const deliveriesQuery = (id: string, webhookId: string, { status, page = 
     placeholderData: keepPreviousData,
   });
 
-export const deliveryQuery = (id: string, webhookId: string, deliveryId: string) =>
+/** One delivery with its log, which is another one after each try. */
+export const deliveryQuery = (id: string, webhookId: string, { id: deliveryId, attempts, status }: Delivery) =>
   queryOptions({
-    queryKey: [...keyOf(id), 'deliveries', webhookId, deliveryId],
+    queryKey: [...keyOf(id), 'deliveries', webhookId, deliveryId, attempts, status],
     queryFn: async ({ signal }) =>
       bodyOf(
         api.GET('/api/v1/organizations/{id}/webhooks/{webhookId}/deliveries/{deliveryId}', {
@@ -164,4 +165,5 @@ export const deliveryQuery = (id: string, webhookId: string, deliveryId: string)
           signal,
         }),
       ),
+    placeholderData: keepPreviousData,
   });
