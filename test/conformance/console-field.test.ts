@@ -45,3 +45,26 @@ test('rows are grouped by a day whichever comes first, in a form that holds its 
   }
   expect(complaints).toEqual([]);
 });
+
+test('an upload that failed, and one whose table is gone, are said in whole sentences', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Sentences');
+  const table = await uploadTable(site.owner, id, 'gone', 'n\n1\n');
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: 'nothing' })) form.append(name, value);
+  form.append('files', new Blob(['']), 'nothing.csv');
+  expect((await site.owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form })).status).toBe(201);
+  expect((await site.owner('DELETE', `/api/v1/experiments/${id}/data/tables/${table}`)).status).toBe(200);
+  const uploads = `/api/v1/experiments/${id}/data/uploads`;
+  await expect.poll(async () => (await site.owner('GET', uploads)).text, { timeout: 20_000 }).toContain('no header line');
+  const { page, complaints } = owner;
+  await page.goto(site.baseUrl);
+  const lately = page.getByRole('region', { name: 'Lately' });
+  await lately.getByText('An upload failed', { exact: true }).waitFor();
+  await lately.getByText('1 row into a table that was deleted', { exact: true }).waitFor();
+  await page.goto(`${site.baseUrl}/experiments/${id}`);
+  const came = page.getByRole('region', { name: 'What came in' });
+  await came.getByText('no header line').waitFor();
+  expect(await came.innerText()).toMatch(/it has no header line\. report of/);
+  expect(await came.innerText()).toMatch(/1 row stored, 0 quarantined, report of/);
+  expect(complaints).toEqual([]);
+});

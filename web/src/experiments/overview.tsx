@@ -108,7 +108,7 @@ export function OverviewPage() {
                     <div>
                       <h3>{uploadTableName ?? words.upload.history.noTable}</h3>
                       <p className="small quiet number">
-                        {errorMessage ?? said.stored(countText(rowCount), countText(quarantined))},{' '}
+                        {errorMessage ?? said.stored(countText(rowCount), countText(quarantined))}{' '}
                         <Link to="/experiments/$id/uploads/$upload" params={{ id, upload: uploadId }}>
                           {said.report(agoText(createdAt))}
                         </Link>

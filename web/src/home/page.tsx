@@ -35,8 +35,7 @@ function ExperimentRow({ experiment }: { experiment: ExperimentListed }) {
   );
 }
 
-const saidOf = ({ status, rowCount, uploadTableName }: UploadListed): string => {
-  const table = uploadTableName ?? '';
+const saidOf = ({ status, rowCount, uploadTableName: table }: UploadListed): string => {
   if (status === 'failed') return words.home.uploadFailed(table);
   if (status === 'pending' || status === 'running') return words.home.uploadRunning(table);
   return words.home.uploaded(countText(rowCount), table);
