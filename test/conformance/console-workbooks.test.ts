@@ -134,6 +134,10 @@ describe.each(['desk', 'phone'] as const)('workbooks at a %s', (size: Size) => {
     await page.getByText(/^It follows Leaves .*, version 1\.$/).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
 
+    // a version is what was written then, without what a run left in it
+    await page.goto(`${site.server.baseUrl}/library/workbooks/${id}?before=2`);
+    await page.getByText('Both say the same.').waitFor();
+
     // versions compared
     await page.goto(`${site.server.baseUrl}/library/workbooks/${id}?before=1&after=2`);
     await page.getByRole('textbox', { name: 'What changed from version 1 to version 2' }).getByText('Well done.').waitFor();

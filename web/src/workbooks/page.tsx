@@ -25,7 +25,18 @@ import {
 
 const route = getRouteApi('/guarded/library/workbooks/$workbook');
 const said = words.workbooks;
-const printed = (cells: readonly Cell[]) => JSON.stringify(cells, null, 2);
+/** What a run leaves in a cell, which no version keeps. */
+const RUN_DATA = new Set(['isAnswered', 'answer', 'evaluatedPathId']);
+
+/** Prints cells as a version keeps them, which has no outputs either. */
+const printed = (cells: readonly Cell[]) => {
+  const kept = cells.filter(({ type }) => type !== 'output');
+  return JSON.stringify(
+    kept.map((cell) => Object.fromEntries(Object.entries(cell).filter(([key]) => !RUN_DATA.has(key)))),
+    null,
+    2,
+  );
+};
 
 function Versions({
   workbook: { id, isUpgradable, experimentCount },
