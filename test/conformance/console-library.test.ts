@@ -191,11 +191,11 @@ describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
       await page.getByText('Withheld', { exact: true }).waitFor();
       await looksRight(page, 'macros-of-experiment-desk');
       await page.getByRole('link', { name: /Kept for me/ }).click();
-      await page.getByText('Not run on 1 measurements').waitFor();
+      await page.getByText('Not run on 1 measurement', { exact: true }).waitFor();
       await looksRight(page, 'macro-withheld-desk');
       await page.getByRole('button', { name: 'Run over the past' }).click();
       await page.getByText('1 of 1 measurements, none failed').waitFor({ timeout: 60_000 });
-      await page.getByText('Not run on 1 measurements').waitFor({ state: 'detached' });
+      await page.getByText('Not run on 1 measurement', { exact: true }).waitFor({ state: 'detached' });
       expect(await page.getByRole('button', { name: 'Stop running on new ones' }).count()).toBe(0);
       await page.getByLabel('every measurement', { exact: true }).check();
       await page.getByLabel('Also on measurements to come').check();
@@ -317,4 +317,19 @@ describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
     expect(complaints).toEqual([]);
     await context.close();
   });
+});
+
+test('what failed in a run leads to its rows', { timeout: 120_000 }, async () => {
+  const code = "if (json.x === 3) throw new Error('no third leaf'); return { once: json.x };";
+  const id = await make('macros', { name: 'Picky', language: 'javascript', code, organizationId: site.cast.leafLab });
+  const { page, complaints, context } = await open(site.cast.owner, 'desk');
+  await page.goto(`${site.server.baseUrl}/experiments/${experimentId}/macros/${id}`);
+  await page.getByLabel('every measurement').check();
+  await page.getByRole('button', { name: 'Run over the past' }).click();
+  await page.getByText('3 of 3 measurements, 1 failed').waitFor({ timeout: 60_000 });
+  await page.getByRole('link', { name: 'Why rows failed' }).click();
+  await page.getByText('Rows 1–1 of 1').waitFor();
+  await page.getByRole('gridcell', { name: /no third leaf/ }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
 });

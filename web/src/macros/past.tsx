@@ -23,8 +23,8 @@ interface Place {
   macroId: string;
 }
 
-/** One run: how far it is, and what became of it. */
-function RunRow({ id, macroId, first }: Place & { first: PastRun }) {
+/** One run: how far it is, and what became of it. `errors` is the column with the reasons, for whoever may read it. */
+function RunRow({ id, macroId, first, errors }: Place & { first: PastRun; errors: string | undefined }) {
   const { data: run, error } = useQuery(pastRunQuery(id, macroId, first));
   const { status, scope, codeVersion, createdAt, totalRows, doneRows, failedRows, note, filters } = run;
   const hasEnded = status === 'completed';
@@ -43,6 +43,17 @@ function RunRow({ id, macroId, first }: Place & { first: PastRun }) {
         <p className="small quiet">
           {said.fact(filters === undefined ? said.scopeFacts[scope] : said.someMatching, codeVersion, momentText(createdAt))}
         </p>
+        {failedRows === 0 || errors === undefined ? null : (
+          <p className="small">
+            <Link
+              to="/experiments/$id/tables/$table"
+              params={{ id, table: macroId }}
+              search={{ columns: ['timestamp', 'device_name', errors], filters: [{ column: errors, operator: 'is_not_null' }] }}
+            >
+              {said.seeFailed}
+            </Link>
+          </p>
+        )}
         <Problem error={error} />
       </div>
       <span className={`tag ${hasEnded ? 'good' : 'warn'}`}>{said.states[status]}</span>
@@ -161,7 +172,7 @@ export function PastPage() {
         {past.data?.length === 0 ? <p className="quiet">{said.noHistory}</p> : null}
         <ul className="rows">
           {past.data?.map((run) => (
-            <RunRow key={run.id} id={id} macroId={macroId} first={run} />
+            <RunRow key={run.id} id={id} macroId={macroId} first={run} errors={table?.canRead === true ? table.errorColumn : undefined} />
           ))}
         </ul>
       </section>
