@@ -95,6 +95,7 @@ describe.each(['desk', 'phone'] as const)('a first visit at a %s', (size: Size) 
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
 
+    await page.getByText(/^Enter, a double click or two taps open a row\./).waitFor();
     await page.getByRole('button', { name: 'Aggregate' }).click();
     await page.getByLabel('Group by').selectOption('treatment');
     await page.getByLabel('Function').selectOption('avg');

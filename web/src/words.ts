@@ -296,7 +296,7 @@ export const words = {
       row: (number: string) => `Choose row ${number}`,
       some: (count: string) => (count === '1' ? '1 row chosen' : `${count} rows chosen`),
       none: 'Choose none',
-      hint: 'Space chooses a row, Shift with an arrow or a click chooses a range.',
+      hint: 'Enter, a double click or two taps open a row. Space chooses it, Shift with an arrow or a click chooses a range.',
     },
     open: 'Open this row',
     sortBy: (column: string) => `Sort by ${column}`,
