@@ -1,4 +1,5 @@
 import {
+  findExtent,
   findStep,
   flatten,
   findLook,
@@ -6,6 +7,7 @@ import {
   nameLegend,
   pickDots,
   printText,
+  readNumber,
   type Chart,
   type ChartSeries,
   type Point,
@@ -106,20 +108,33 @@ export function sumBars(chart: Chart): Chart {
 /** From a bar to the one beside it, and over all bars of one place at most, on an axis of numbers or times. */
 const BESIDE_PX = 6;
 const MOST_BESIDE_PX = 60;
-/** How much of its step a bar fills there. */
+/** How much of its step a bar fills there, and all bars of one place of the room up to the next place. */
 const BAR_SHARE = 0.85;
+const PLACE_SHARE = 0.8;
+
+/** Pixels from one place of bars to the next in most cases, on an axis of numbers or times that is so wide. */
+function findRoom(chart: Chart, width: number): number {
+  const range = findLook(chart, 'x').range?.map(readNumber);
+  const listPlaces = ({ points }: ChartSeries) => (chart.axes['x'] ? (points['x'] ?? []).map(readNumber) : [...(points['y'] ?? []).keys()]);
+  const places = [...new Set(chart.series.flatMap(listPlaces).filter(Number.isFinite))].sort((a, b) => a - b);
+  const gaps = places.slice(1).map((place, index) => place - (places[index] ?? place));
+  const usual = gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)];
+  const [from = 0, to = 0] = range ?? findExtent(places);
+  return usual === undefined ? width : (width * usual) / (to - from);
+}
 
 /** Lines, bars, points and areas; each series may be of another kind and stand on the second axis. Bars of several series stand side by side. */
 const traces =
   (usual: string): SpecMaker =>
-  (chart) => {
+  (chart, { width }) => {
     const kinds = new Set(chart.series.map((one) => findKind(one, usual)));
     const isDual = chart.axes['y2'] !== undefined;
     const bars = chart.series.filter((one) => findKind(one, usual) === 'bar').map((one) => nameLegend(chart, one));
     const names = [...new Set(bars)].sort();
     const isBeside = names.length > 1;
     const hasNames = chart.axes['x']?.kind === 'categorical';
-    const step = Math.min(BESIDE_PX, MOST_BESIDE_PX / names.length);
+    const room = isBeside && !hasNames ? PLACE_SHARE * findRoom(chart, width) : MOST_BESIDE_PX;
+    const step = Math.min(BESIDE_PX, Math.max(1, Math.min(MOST_BESIDE_PX, room) / names.length));
     const asideOf = (one: ChartSeries) => (names.indexOf(nameLegend(chart, one)) - (names.length - 1) / 2) * step;
     const layersOn = (axis: 'primary' | 'secondary') =>
       [...kinds].flatMap((kind) => {

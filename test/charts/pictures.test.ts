@@ -45,6 +45,19 @@ test('bars of two series stand side by side and are not added, whatever their ax
   }
 });
 
+test('bars of many days lie over none of another day, however narrow the picture', async () => {
+  const at = days(30, 1);
+  const names = ['B73', 'Mo17', 'W22'];
+  const series = names.map((color) => ({ name: 'SPAD', color, points: { x: at, y: at.map(() => 40) } }));
+  for (const width of [150, 300, 640]) {
+    const chart: Chart = { type: 'bar', title: '', axes: { x: axis('x', 'temporal'), y: axis('SPAD') }, series };
+    const svg = await drawSvg(chart, { width, height: 200 });
+    const bars = [BLUE, ORANGE, '#009e73'].flatMap((color) => barsOf(svg, color)).sort((a, b) => a.x - b.x);
+    expect(bars, `${width} wide`).toHaveLength(90);
+    for (const [index, bar] of bars.slice(0, -1).entries()) expect(bar.x + bar.w, `${width} wide`).toBeLessThan(bars[index + 1]!.x + 0.1);
+  }
+});
+
 test('bars beside a line are not added either', async () => {
   const x = ['a', 'b'];
   const bars = ['one', 'two'].map((name): ChartSeries => ({ name, traceType: 'bar', points: { x, y: [3, 3] } }));
