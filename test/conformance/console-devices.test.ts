@@ -75,6 +75,8 @@ async function makeDevice(serialNumber: string, name: string, place: { latitude:
   const messages = Array.from({ length: 3 }, (_, n) => ({
     ...messageOf({ instrument: 'multispeq', serialNumber, name }, n, `${serialNumber}-${n}`, new Date(Date.now() - n * 3_600_000)).body,
     ...place,
+    device_firmware: '1.2.0',
+    device_battery: 60 + n * 10,
   }));
   const client = await connectAs(bundle, device.thingName, config.endpoint);
   for (const message of messages)
@@ -318,6 +320,13 @@ test('groups devices, and does to all of them what is done to one', { timeout: 1
   await page.getByRole('button', { name: 'Add a device' }).click();
   await page.getByText('The device is in the group.').waitFor();
   await page.getByRole('listitem').filter({ hasText: 'Berlin' }).getByText('3 measurements in a week').waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'Berlin' }).getByText('Firmware 1.2.0').waitFor();
+  await page.getByRole('link', { name: 'Berlin' }).click();
+  const glance = page.getByRole('region', { name: 'At a glance' });
+  await glance.getByText('1.2.0').waitFor();
+  // the battery is that of the newest measurement, and no mean
+  expect(await glance.innerText()).toMatch(/Battery\s+60\s/);
+  await page.goBack();
 
   // one of them has a certificate already: the other two get theirs
   await page.getByRole('button', { name: 'Get certificates' }).click();

@@ -22,6 +22,7 @@ function MemberRow({ groupId, member, mayChange }: { groupId: string; member: Me
   const { deviceId, name, serialNumber, deviceType, status, connected } = member;
   const monitored = useQuery(groupMonitoringQuery(groupId)).data;
   const lastData = monitored?.members.find((each) => each.deviceId === deviceId)?.lastDataAt;
+  const firmware = monitored?.firmware.find((each) => each.deviceId === deviceId)?.version;
   const measured = monitored?.throughput.filter((each) => each.deviceId === deviceId).reduce((sum, { count }) => sum + count, 0);
   const remove = useMutation({ mutationFn: () => removeMember(groupId, deviceId), onError: sayFailed });
   const called = name ?? serialNumber ?? said.hidden;
@@ -41,6 +42,7 @@ function MemberRow({ groupId, member, mayChange }: { groupId: string; member: Me
           {deviceType === null ? null : <span>{words.devices.types[deviceType]}</span>}
           <When at={lastData} says={words.devices.lastData} never={words.devices.noData} />
           {measured === undefined ? null : <span className="number">{words.devices.week(countText(measured))}</span>}
+          {firmware === undefined ? null : <span>{`${words.devices.device.firmware} ${firmware}`}</span>}
         </p>
       </div>
       <p className="facts">

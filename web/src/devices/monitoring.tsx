@@ -35,7 +35,10 @@ function useFirst<T>(all: readonly T[]) {
 /** The figures of a device. */
 export function GlancePanel({ id, monitoring }: Watched & { id: string }) {
   const activity = useQuery(activityQuery(id)).data;
-  const battery = monitoring?.battery.findLast(({ averageBattery }) => averageBattery !== null)?.averageBattery ?? null;
+  const newest = monitoring?.recentMeasurements.find((each) => each.battery !== null)?.battery ?? null;
+  // of measurements that one may not read there is a mean alone
+  const mean = monitoring?.battery.findLast(({ averageBattery }) => averageBattery !== null)?.averageBattery ?? null;
+  const battery = newest ?? mean;
   const firmware = monitoring?.firmwareHistory.at(-1)?.version;
   const uptime = monitoring?.uptimePercent ?? null;
   return (
@@ -58,7 +61,7 @@ export function GlancePanel({ id, monitoring }: Watched & { id: string }) {
         </div>
         {battery === null ? null : (
           <div>
-            <dt>{said.battery}</dt>
+            <dt>{newest === null ? said.batteryMean : said.battery}</dt>
             <dd className="number">{countText(Math.round(battery * 100) / 100)}</dd>
           </div>
         )}

@@ -100,6 +100,7 @@ export const devices = {
     percent: (value: string) => `${value} % of the time`,
     newest: 'Newest measurement',
     battery: 'Battery',
+    batteryMean: 'Battery, on average',
     firmware: 'Firmware',
     lost: 'A part of this could not be read. Try again in a moment.',
     throughput: 'Measurements over time',
