@@ -286,7 +286,7 @@ test('makes a webhook, whose secret is shown once, and sends again', { timeout: 
     .first()
     .waitFor();
   // what is open follows the next try
-  await expect.poll(() => deliveries.getByText(/refused by the endpoint, answer 500/).count(), { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => deliveries.getByText(/refused by the endpoint, answer 500/).count()).toBeGreaterThanOrEqual(2);
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('The webhook is deleted.').first().waitFor();
