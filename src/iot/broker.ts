@@ -10,6 +10,7 @@ import type { Authority, ServerCertificate } from './authority.ts';
 import { hashCertificate } from './authority.ts';
 import type { BrokerHooks, BrokerLimits, BrokerRefusal, DisconnectReason } from './connections.ts';
 import { BROKER_LIMITS } from './connections.ts';
+import { boundConnections, printPeer } from './crowd.ts';
 import { Gate, PacketMalformed, PacketTooLarge } from './gate.ts';
 import type { ArnPrefix } from './policy.ts';
 import { printClientArn, printTopicArn, printTopicFilterArn } from './policy.ts';
@@ -216,6 +217,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     const session = sessionOf(client);
     if (!session) return;
     session.announced = true;
+    crowd.admit(session.peer);
     announce(session, 'connected', null);
   });
   aedes.on('clientReady', (client) => sessionOf(client)?.gate.open());
@@ -242,7 +244,11 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     socket.setNoDelay(true);
     const certificate = socket.getPeerX509Certificate();
     const gate = new Gate(socket, limits);
-    const session = new Session(gate, certificate ? { id: hashCertificate(certificate.raw), ours: socket.authorized } : null);
+    const session = new Session(
+      gate,
+      printPeer(socket),
+      certificate ? { id: hashCertificate(certificate.raw), ours: socket.authorized } : null,
+    );
     sessions.set(gate, session);
     gate.on('error', (cause) => {
       if (cause instanceof PacketTooLarge) refuse(session, 'packet-too-large');
@@ -274,8 +280,11 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     },
     welcome,
   );
-  server.maxConnections = limits.connections;
-  server.on('drop', () => hooks.onRefusal({ reason: 'too-many-connections', clientId: null, principal: null, topic: null }));
+  // Node tells of a handshake that takes too long, and leaves the connection open
+  server.on('tlsClientError', (_cause, socket) => socket.destroy());
+  const crowd = boundConnections(server, limits.connections, () =>
+    hooks.onRefusal({ reason: 'too-many-connections', clientId: null, principal: null, topic: null }),
+  );
   server.listen(options.port ?? MQTT_PORT, host);
   await once(server, 'listening').catch(async (error: unknown) => {
     if (options.port !== undefined || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
@@ -326,6 +335,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
       while (performance.now() < deadline && [...sessions.values()].some(({ gate }) => gate.busy))
         await new Promise((resolve) => setTimeout(resolve, 10));
       for (const session of [...sessions.values()]) session.end('SERVER_INITIATED_DISCONNECT');
+      crowd.endOthers();
       await new Promise<void>((resolve) => aedes.close(resolve));
       await closed;
       await Promise.all(presences.values());

@@ -27,6 +27,7 @@ export const endRefusal: Record<CertificateEnd, BrokerRefusal> = {
 export class Session {
   readonly id = randomUUID();
   readonly gate: Gate;
+  readonly peer: string;
   /** The certificate shown in the handshake, and whether our authority signed it; null: none was shown. */
   readonly certificate: { id: string; ours: boolean } | null;
   clientId = '';
@@ -42,8 +43,9 @@ export class Session {
   expiry: NodeJS.Timeout | null = null;
   #cut: (() => void) | null = null;
 
-  constructor(gate: Gate, certificate: { id: string; ours: boolean } | null) {
+  constructor(gate: Gate, peer: string, certificate: { id: string; ours: boolean } | null) {
     this.gate = gate;
+    this.peer = peer;
     this.certificate = certificate;
   }
 
