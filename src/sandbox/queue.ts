@@ -4,11 +4,15 @@ interface Waiting {
   start: () => void;
 }
 
-/** Hands out a fixed number of places. Callers who wait take turns, whoever came first, and no caller may have more than `bound` jobs waiting. */
+/**
+ * Hands out a fixed number of places. Callers who wait take turns, whoever came first, and no caller may have more than `bound` jobs waiting. Where one caller has
+ * all of several places, there is one more for the others.
+ */
 export class FairQueue {
   readonly #places: number;
   readonly #bound: number;
-  #taken = 0;
+  /** The caller of each place that is taken. */
+  readonly #taken: string[] = [];
   /** Callers in the order of their next turn. */
   readonly #waiting = new Map<string, Waiting[]>();
 
@@ -21,13 +25,13 @@ export class FairQueue {
   get load(): { running: number; waiting: number } {
     let waiting = 0;
     for (const jobs of this.#waiting.values()) waiting += jobs.length;
-    return { running: this.#taken, waiting };
+    return { running: this.#taken.length, waiting };
   }
 
   /** Resolves with the function that gives the place back. Throws `macroQueueFull` (429) at the bound; rejects with the reason of `signal`. */
   async place(caller: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
-    if (this.#taken < this.#places && this.#waiting.size === 0) return this.#take();
+    if (this.#hasPlace(caller) && this.#findTurn() === undefined) return this.#take(caller);
     const mine = this.#waiting.get(caller) ?? [];
     if (mine.length >= this.#bound) throw errors.macroQueueFull(this.#bound).with({ retryAfter: 2 });
     this.#waiting.set(caller, mine);
@@ -41,7 +45,7 @@ export class FairQueue {
       const entry: Waiting = {
         start: () => {
           signal?.removeEventListener('abort', leave);
-          resolve(this.#take());
+          resolve(this.#take(caller));
         },
       };
       mine.push(entry);
@@ -49,24 +53,35 @@ export class FairQueue {
     });
   }
 
-  #take(): () => void {
-    this.#taken += 1;
+  #hasPlace(caller: string): boolean {
+    if (this.#taken.length !== this.#places || this.#places === 1) return this.#taken.length < this.#places;
+    const [holder] = this.#taken;
+    return holder !== caller && this.#taken.every((other) => other === holder);
+  }
+
+  /** Who is next of those for whom there is a place. */
+  #findTurn(): string | undefined {
+    return [...this.#waiting.keys()].find((caller) => this.#hasPlace(caller));
+  }
+
+  #take(caller: string): () => void {
+    this.#taken.push(caller);
     let held = true;
     return () => {
       if (!held) return;
       held = false;
-      this.#taken -= 1;
+      this.#taken.splice(this.#taken.indexOf(caller), 1);
       this.#next();
     };
   }
 
   #next(): void {
-    const turn = this.#waiting.entries().next();
-    if (turn.done) return;
-    const [caller, jobs] = turn.value;
-    const job = jobs.shift();
-    this.#waiting.delete(caller);
-    if (jobs.length > 0) this.#waiting.set(caller, jobs);
-    job?.start();
+    for (let caller = this.#findTurn(); caller !== undefined; caller = this.#findTurn()) {
+      const jobs = this.#waiting.get(caller) ?? [];
+      const job = jobs.shift();
+      this.#waiting.delete(caller);
+      if (jobs.length > 0) this.#waiting.set(caller, jobs);
+      job?.start();
+    }
   }
 }
