@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, mkdirSync, renameSync, writeFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compactTables } from '../../src/api/data/compaction.service.ts';
 import type { Database } from '../../src/database/database.ts';
+import { openDuckdbWriter } from '../../src/lakehouse/engines/duckdb/write.ts';
 import { printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
 import { compactTable, listFragmentedTables, sweepLake } from '../../src/lakehouse/tables/maintenance.ts';
 import { findTableById, listFiles } from '../../src/lakehouse/tables/manifest.queries.ts';
@@ -88,6 +90,41 @@ test('a table whose file is lost is told of, and holds back no other', async () 
   renameSync(`${lost}.away`, lost);
   expect(await compact()).toEqual([{ tableId: broken.id, before: 4, after: 1 }]);
   expect(failed).toEqual([broken.id]);
+});
+
+test('rows too wide to be written anew together are written in smaller files, which are then left alone', async () => {
+  const table = await lake.makeTable();
+  // 16 MiB a file, each text another one
+  for (let file = 0; file < 6; file += 1) {
+    const rows = Array.from({ length: 8 }, () => randomBytes(1_000_000).toString('hex'));
+    await lake.ingest(table, 'csv', [{ path: `${file}.csv`, bytes: `a\n${rows.join('\n')}\n` }]);
+  }
+  const staging = await openDuckdbWriter({
+    lakeFolder: join(lake.folder, 'lake'),
+    workFolder: join(lake.folder, 'work'),
+    memoryLimit: '150MB',
+  });
+  const outOfMemory: string[] = [];
+  const rowsPerFile = new Map<string, number>();
+  const compact = () =>
+    compactTables(
+      { db: lake.db, staging },
+      { atLeast: 2, limit: 100, rowsPerFile, onFailure: (_, error) => outOfMemory.push(String(error)) },
+    );
+  await compact();
+  expect(outOfMemory).toMatchObject([expect.stringContaining('Out of Memory')]);
+  for (let time = 0; time < 9 && outOfMemory.length > 0; time += 1) {
+    outOfMemory.length = 0;
+    await compact();
+  }
+  expect(outOfMemory).toEqual([]);
+  const written = await files(table.id);
+  expect(written.length).toBeLessThan(6);
+  expect(await compact()).toEqual([]);
+  expect(outOfMemory).toEqual([]);
+  expect(await files(table.id)).toEqual(written);
+  expect(written.reduce((sum, { rowCount }) => sum + rowCount, 0)).toBe(48);
+  await staging.close();
 });
 
 test('retired files stay while a version that reads them is kept, then go; what nothing names goes when it is old', async () => {

@@ -6,15 +6,18 @@ import { compactTables } from './compaction.service.ts';
 const HOUR = 3_600_000;
 
 /** Every minute: replaces many small files of a table by a few that do not overlap. */
-export const compactJob = (ctx: Context): JobHandler => ({
-  name: 'lake.compact',
-  schedule: '* * * * *',
-  run: async (_payload, signal) => {
-    const onFailure = (tableId: string, err: unknown) => ctx.log.warn({ err, tableId }, 'the files of a table could not be compacted');
-    for (const { tableId, before, after } of await compactTables(ctx, { signal, onFailure }))
-      ctx.log.info({ tableId, before, after }, 'files compacted');
-  },
-});
+export function compactJob(ctx: Context): JobHandler {
+  const rowsPerFile = new Map<string, number>();
+  const onFailure = (tableId: string, err: unknown) => ctx.log.warn({ err, tableId }, 'the files of a table could not be compacted');
+  return {
+    name: 'lake.compact',
+    schedule: '* * * * *',
+    run: async (_payload, signal) => {
+      for (const { tableId, before, after } of await compactTables(ctx, { signal, rowsPerFile, onFailure }))
+        ctx.log.info({ tableId, before, after }, 'files compacted');
+    },
+  };
+}
 
 /** Every night: forgets old versions and removes files that nothing reads any more. */
 export const sweepLakeJob = (ctx: Context): JobHandler => ({

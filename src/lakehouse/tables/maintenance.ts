@@ -17,7 +17,7 @@ interface MaintenanceDeps {
   staging: StagingArea;
 }
 
-const ROWS_PER_FILE = 100_352;
+export const ROWS_PER_FILE = 100_352;
 /** Rows of a row group: a quarter of a file. To read one page of neighbouring rows costs one group. Smaller groups make it slower to read everything. */
 const ROWS_PER_GROUP = 25_088;
 const BATCH = 500;
@@ -25,11 +25,13 @@ const BATCH = 500;
 /** The column by which the files of a kind of table are sorted. */
 export interface TableLayout {
   sortColumn: string;
+  /** Rows of a file, where those of this table are too wide for `ROWS_PER_FILE`. */
+  rowsPerFile?: number | undefined;
 }
 
 /**
  * Groups the files that are worth writing anew: small neighbours, and files whose key ranges overlap. The files must come in the order of their sort keys.
- * Ranges that share only a bound do not overlap, because rows with the same key are ordered by their id.
+ * Ranges that share only a bound do not overlap, because rows with the same key are ordered by their id. With fewer rows a file than usual no group has more.
  */
 export function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_FILE): LakeFile[][] {
   const groups: LakeFile[][] = [];
@@ -39,7 +41,8 @@ export function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_
   for (const file of files) {
     const overlaps = group.length > 0 && high !== null && file.minKey !== null && file.minKey < high;
     const small = group.length > 0 && rows < rowsPerFile / 2 && file.rowCount < rowsPerFile / 2;
-    if (!overlaps && !small) {
+    const fits = rowsPerFile >= ROWS_PER_FILE || rows + file.rowCount <= rowsPerFile;
+    if ((!overlaps && !small) || !fits) {
       groups.push(group);
       group = [];
       rows = 0;
@@ -61,7 +64,7 @@ export function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_
 export async function compactTable(
   { db, staging }: MaintenanceDeps,
   tableId: string,
-  { sortColumn }: TableLayout,
+  { sortColumn, rowsPerFile }: TableLayout,
   signal?: AbortSignal,
 ): Promise<{ before: number; after: number }> {
   const table = await queries.findTableById(db, tableId);
@@ -69,7 +72,7 @@ export async function compactTable(
   let after = 0;
   if (!table) return { before, after };
   const columns = await listColumnsAt(db, tableId, table.version);
-  for (const group of chooseGroups(await queries.listFiles(db, tableId, table.version))) {
+  for (const group of chooseGroups(await queries.listFiles(db, tableId, table.version), rowsPerFile)) {
     const session = await staging.session({ signal });
     const staged = await session
       .stage({
