@@ -118,3 +118,12 @@ test('a file whose records do not fit the memory of the engine is refused; the s
   expect(await read('1GB')).toMatchObject({ status: 'completed', files: [{ stored: 30 }] });
   expect(await read('80MB')).toMatchObject({ status: 'failed', files: [{ reason: 'takes_too_much_memory', stored: 0 }] });
 });
+
+test('records of two megabytes, one of which lies over the end of what the engine reads at once, are all stored', async () => {
+  for (const rows of [8, 20]) {
+    const table = await lake.makeTable();
+    const text = 'ab'.repeat(1_048_576);
+    const { upload } = await lake.ingest(table, 'csv', [{ path: 'long.csv', bytes: `a\n${`${text}\n`.repeat(rows)}` }]);
+    expect(upload).toMatchObject({ status: 'completed', rowsIn: rows, stored: rows });
+  }
+});

@@ -180,6 +180,8 @@ const LONGEST = 33_554_432;
  * Bytes that the engine reads at once. With 64 MiB its threads waited for each other on a file of 25 MB, which costs them a processor: 820 ms instead of 400.
  */
 const BUFFER = 16_777_216;
+/** Where a record may be longer, one thread reads: several lose a record of two megabytes that lies over the end of what is read at once, or refuse it. */
+const LONGEST_OF_THREADS = 4_194_304;
 /** Bytes more than a file has, so that the engine sees its end. */
 const SPARE = 4_096;
 
@@ -187,16 +189,17 @@ const SPARE = 4_096;
 export async function openRecords(
   session: StagingSession,
   pipelines: Pipelines,
-  { view = 'bronze_records', path, fields, delimiter, multiline, padding = false, quote = '"', absent = [], longest = LONGEST }: Records,
+  { view = 'bronze_records', path, fields, delimiter, multiline, padding = false, quote = '"', absent = [], longest }: Records,
 ): Promise<void> {
   const columns = ['fieldlake_row', ...fields.map(({ column }) => column)].map((column) => `'${column}': 'VARCHAR'`).join(', ');
   const { size } = await stat(path);
   // no record is longer than its file, and all that is asked for is reserved, for a file of a few bytes too
-  const most = Math.min(longest, size + SPARE);
+  const most = Math.min(longest ?? LONGEST, size + SPARE);
+  const isLong = longest !== undefined && longest > LONGEST_OF_THREADS;
   await session.prepare([
     setVariable('records', path),
     fill(pipelines.uploadedRecords, {
-      ...{ view, delimiter, quote, parallel: String(!multiline), padding: String(padding), columns },
+      ...{ view, delimiter, quote, parallel: String(!multiline && !isLong), padding: String(padding), columns },
       longest: String(most),
       buffer: String(Math.min(Math.max(BUFFER, 2 * most), 2 * (size + SPARE))),
       absent: absent.map((column) => `, null::varchar as ${column}`).join(''),
