@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     ...shared,
     include: ['test/process/**/*.test.ts'],
+    maxWorkers: 2,
     // no run of some files sees every operation
     globalSetup: [globalSetup].flat().filter((path) => !path.endsWith('/seen.ts')),
   },
