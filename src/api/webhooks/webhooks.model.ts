@@ -103,7 +103,7 @@ export interface WebhookDelivery {
   kind: SentKind;
   /** `pending` while it is being tried, then `delivered` or `failed`. */
   status: WebhookDeliveryStatus;
-  /** How often it was tried. */
+  /** How often it was tried since it was made, or sent again by hand; the log has all attempts. */
   attempts: number;
   /** When it is tried next, in UTC; null once it has ended. */
   nextAttemptAt: Date | null;

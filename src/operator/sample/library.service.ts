@@ -2,7 +2,8 @@ import { findOrMake, type SampleClient } from './client.ts';
 
 /** A macro that computes the yield of photosynthesis, from the fluorescence before and in a flash of light. */
 const MACRO_CODE = `// the fifth to the ninth pulse are in the flash
-const leaf = json.set[0];
+const leaf = json.set?.[0];
+if (!leaf?.data_raw) throw new Error('no leaf was measured: choose measurements of the MultispeQ');
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const flash = mean(leaf.data_raw.slice(4, 9));
 const steady = mean([...leaf.data_raw.slice(0, 4), ...leaf.data_raw.slice(9)]);
