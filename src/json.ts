@@ -64,8 +64,11 @@ function hasEscapedKey(text: string): boolean {
 const STEP = 20_000;
 const STEP_CHARACTERS = 500_000;
 
-/** Reads a text that is known to be JSON, a step at a time. Lists and objects may nest to any depth. */
-function* steps(text: string, numbers: Numbers | undefined): Generator<undefined, unknown> {
+/** Reads a text a step at a time. Lists and objects may nest to any depth. What stands outside of its strings is checked at the end. Throws SyntaxError. */
+function* readTokens(text: string, numbers: Numbers | undefined): Generator<undefined, unknown> {
+  // all but the strings that hold an escape, which are read each for itself
+  const outside: string[] = [];
+  let copied = 0;
   const open: (unknown[] | Record<string, unknown>)[] = [];
   let whole: unknown;
   let key: string | undefined;
@@ -97,12 +100,16 @@ function* steps(text: string, numbers: Numbers | undefined): Generator<undefined
     } else if (first === CLOSE_OBJECT || first === CLOSE_LIST) open.pop();
     else if (first === QUOTE) {
       let plain = true;
-      for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
+      for (let code = text.charCodeAt(at); code !== QUOTE && at < text.length; code = text.charCodeAt(at)) {
         if (code === BACKSLASH) plain = false;
         at += code === BACKSLASH ? 2 : 1;
       }
       const value = plain ? text.slice(start + 1, at) : (native(text.slice(start, at + 1)) as string);
       at++;
+      if (!plain) {
+        outside.push(text.slice(copied, start), '""');
+        copied = at;
+      }
       if (key === undefined && open.length > 0 && !Array.isArray(open.at(-1))) key = value;
       else put(value);
     } else if (!endsWord(first)) {
@@ -112,7 +119,20 @@ function* steps(text: string, numbers: Numbers | undefined): Generator<undefined
       put(known !== undefined ? known : numbers === undefined ? Number(word) : numbers(Number(word), word));
     }
   }
+  outside.push(text.slice(copied));
+  native(outside.join(''));
   return whole;
+}
+
+/** Reads a text a step at a time. Throws SyntaxError as `JSON.parse` does. */
+function* steps(text: string, numbers: Numbers | undefined): Generator<undefined, unknown> {
+  try {
+    return yield* readTokens(text, numbers);
+  } catch (error) {
+    // its message says where in the whole text
+    if (error instanceof SyntaxError) native(text);
+    throw error;
+  }
 }
 
 function read(text: string, numbers: Numbers | undefined): unknown {
@@ -125,9 +145,7 @@ function read(text: string, numbers: Numbers | undefined): unknown {
 
 /** Reads a long text as `readJson` does, with turns for others in between. Throws SyntaxError. */
 export async function readLongJson(text: string): Promise<unknown> {
-  const whole = native(text);
-  await setImmediate();
-  if (!hasEscapedKey(text)) return whole;
+  if (!hasEscapedKey(text)) return native(text);
   const reading = steps(text, undefined);
   for (;;) {
     await setImmediate();
@@ -138,10 +156,7 @@ export async function readLongJson(text: string): Promise<unknown> {
 
 /** Reads a JSON text, with exactly the keys that it has. Throws SyntaxError as `JSON.parse` does. */
 export function readJson(text: string, numbers?: Numbers): unknown {
-  if (hasEscapedKey(text)) {
-    native(text);
-    return read(text, numbers);
-  }
+  if (hasEscapedKey(text)) return read(text, numbers);
   if (numbers === undefined) return native(text);
   return native(text, (_key, value, { source }) => (typeof value === 'number' && source !== undefined ? numbers(value, source) : value));
 }
