@@ -254,10 +254,26 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
         await page.getByRole('button', { name: `Take refused-${status}.csv away` }).click();
       }
       await context.setOffline(true);
+      await page.getByText('You are offline. What is on this page stays').waitFor();
       await choose(page, file('offline.csv', 'a,b\n1,2\n'));
       await page.getByText(/looked at as soon as you are connected/).waitFor();
       await context.setOffline(false);
       await page.getByRole('table', { name: 'Decided for offline.csv' }).waitFor({ timeout: 30_000 });
+      await page.getByRole('button', { name: 'Take offline.csv away' }).click();
+      // the network goes while the file is on its way
+      let failed = 0;
+      await page.route(asked, async (route) => {
+        await context.setOffline(true);
+        await page.getByText('You are offline. What is on this page stays').waitFor();
+        failed += 1;
+        await route.abort('internetdisconnected');
+      });
+      await choose(page, file('lost.csv', 'a,b\n1,2\n'));
+      await page.getByText(/looked at as soon as you are connected/).waitFor();
+      await page.unroute(asked);
+      await context.setOffline(false);
+      await page.getByRole('table', { name: 'Decided for lost.csv' }).waitFor({ timeout: 30_000 });
+      expect(failed).toBe(1);
       expect(complaints).toEqual([]);
       await context.close();
     },

@@ -21,11 +21,17 @@ function noticeEndedSession(error: unknown): void {
   if (error instanceof ProblemError && error.status === 401) void queryClient.invalidateQueries({ queryKey: SESSION_KEY });
 }
 
+/** Whether a question failed for want of a network. It is asked again as soon as there is one, as a question that begins without. */
+function hasLostNetwork(_failures: number, error: unknown): boolean {
+  return error instanceof UnreachableError && !navigator.onLine;
+}
+
 /**
- * Keeps what the service answered. The API's client repeats requests by itself, so that nothing is repeated here. A change that is made offline fails at once.
+ * Keeps what the service answered. The API's client repeats requests by itself, so that a question is repeated here only after the network was lost. A
+ * change that is made offline fails at once.
  */
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeEndedSession }),
   mutationCache: new MutationCache({ onError: noticeEndedSession }),
-  defaultOptions: { queries: { retry: false, staleTime: 15_000 }, mutations: { retry: false, networkMode: 'always' } },
+  defaultOptions: { queries: { retry: hasLostNetwork, staleTime: 15_000 }, mutations: { retry: false, networkMode: 'always' } },
 });
