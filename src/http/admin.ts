@@ -6,7 +6,8 @@ export function createAdminApp(context: Context): Express {
   const app = express();
   app.disable('x-powered-by');
   app.get('/metrics', async (_request, response) => {
-    response.type(context.metrics.registry.contentType).send(await context.metrics.registry.metrics());
+    const { registry, print } = context.metrics;
+    response.type(registry.contentType).send(await print());
   });
   app.get('/health/ready', async (_request, response) => {
     const details = Object.fromEntries(

@@ -82,8 +82,8 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
     connectionString: url,
     max: 6,
     useListenNotify: true,
-    superviseIntervalSeconds: 5,
-    monitorIntervalSeconds: 5,
+    superviseIntervalSeconds: 10,
+    monitorIntervalSeconds: 10,
     monitorVacuum: false,
     reindex: false,
   });
