@@ -82,7 +82,6 @@ const catalogue = {
   invalidCallbackUrl: say(403, 'callbackURL must be a path of ours or a URL on a trusted origin.'),
   invalidErrorCallbackUrl: say(403, 'errorCallbackURL must be a path of ours or a URL on a trusted origin.'),
   invalidNewUserCallbackUrl: say(403, 'newUserCallbackURL must be a path of ours or a URL on a trusted origin.'),
-  providerUnavailable: say(503, 'The sign-in provider cannot be reached right now.'),
   accountNotFound: say(400, 'No such provider is linked to your account.'),
   failedToUnlinkLastAccount: say(400, 'This is the only way to sign in to your account; add a passkey or an address first.'),
   challengeNotFound: say(400, 'This ceremony was not begun in this browser, has expired or was ended already; begin again.'),
@@ -307,7 +306,6 @@ const catalogue = {
   registryConflict: say(409, 'The device registry holds something else under this name; try again shortly.'),
   registryUnavailable: say(503, 'The device registry cannot be reached right now.'),
   registryMisconfigured: say(500, 'The device registry does not accept our credentials or configuration.'),
-  credentialsInvalid: say(401, 'These temporary credentials are wrong or expired.'),
   // failures that are not the caller's
   storageFull: say(503, 'The service has no room left to write; nothing of this was kept. Try again later.'),
   lakeFileUnreadable: say(

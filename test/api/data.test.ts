@@ -477,7 +477,7 @@ describe('reads', () => {
     });
     expect((await read({ filters: '[{' })).status).toBe(400);
     expect((await read({ pageSize: 1000 })).status).toBe(400);
-    expect((await read({}, 'viewer', { accept: 'image/png' })).status).toBe(406);
+    expect(await read({}, 'viewer', { accept: 'image/png' })).toMatchObject({ status: 406, body: { code: 'NOT_ACCEPTABLE' } });
   });
 
   test('the public sees device rows of a public experiment, not its uploaded ones', async () => {
@@ -528,7 +528,8 @@ describe('reads', () => {
     expect(await listEmptyFolders(join(site.dataDir, 'objects'))).toEqual([]);
     expect(erasure!.report['answers']!.rows).toBeGreaterThan(0);
     expect(erasure!.report['lake']!.bytes).toBeGreaterThan(0);
-    expect((await site.as(site.cast.stranger)('GET', `/api/v1/erasures/${erasureId}`)).status).toBe(404);
+    const foreign = await site.as(site.cast.stranger)('GET', `/api/v1/erasures/${erasureId}`);
+    expect(foreign).toMatchObject({ status: 404, body: { code: 'ERASURE_NOT_FOUND' } });
   });
 
   test('an erasure whose job has failed for good is taken up again', async () => {

@@ -44,7 +44,7 @@ describe('POST /api/v1/macros', () => {
     expect((await post({})).status).toBe(201);
     expect((await post({ code: '' })).status).toBe(400);
     expect((await post({ language: 'julia' })).status).toBe(400);
-    expect((await post({ code: 'a\u0000b' })).status).toBe(400);
+    expect(await post({ code: 'a\u0000b' })).toMatchObject({ status: 400, body: { code: 'TEXT_HOLDS_NUL' } });
   });
 });
 

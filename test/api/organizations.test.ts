@@ -96,6 +96,7 @@ describe('the directory', () => {
     const hidden = await site.as(site.cast.stranger)('GET', at(lab()));
     const missing = await site.as(site.cast.stranger)('GET', at(crypto.randomUUID()));
     expect([hidden.status, missing.status]).toEqual([404, 404]);
+    expect([hidden.body.code, missing.body.code]).toEqual(['ORGANIZATION_NOT_FOUND', 'ORGANIZATION_NOT_FOUND']);
     expect(hidden.body.detail).toBe(missing.body.detail);
     expect((await site.as(site.cast.owner)('GET', at(site.cast.owner.workspaceId))).status).toBe(404);
     expect((await site.as(site.cast.owner)('GET', at('nonsense'))).body.code).toBe('INVALID_ID');

@@ -106,7 +106,7 @@ test('POST /api/v1/experiments/{id}/data/uploads/{uploadId}/replay brings exactl
   await start(8_192);
   expect((await call('POST', replay(first), undefined, null)).status).toBe(401);
   expect((await call('POST', replay(first), undefined, stranger)).status).toBe(403);
-  expect((await call('POST', `${uploads}/${experimentId}/replay`)).status).toBe(404);
+  expect(await call('POST', `${uploads}/${experimentId}/replay`)).toMatchObject({ status: 404, body: { code: 'UPLOAD_NOT_FOUND' } });
   const answers = await Promise.all(Array.from({ length: 5 }, () => call('POST', replay(first))));
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(1);
   for (const { status, body } of answers)

@@ -160,7 +160,7 @@ describe('the unmodified better-auth client', () => {
     expect((await client.apiKey.delete({ keyId: made.id })).data).toEqual({ success: true });
     expect((await call('GET', '/api/v1/experiments')).status).toBe(401);
     expect((await client.apiKey.list()).data!.apiKeys[0]).toMatchObject({ id: made.id, enabled: false });
-    expect((await client.apiKey.update({ keyId: made.id, enabled: true })).error).toMatchObject({ status: 409 });
+    expect((await client.apiKey.update({ keyId: made.id, enabled: true })).error).toMatchObject({ status: 409, code: 'API_KEY_REVOKED' });
   });
 
   test('gets the codes and sentences that it knows', async () => {

@@ -91,6 +91,18 @@ describe('what goes over the wire', () => {
     }
   });
 
+  test('a token that cannot be had now is asked for again by the next statement', async () => {
+    lake.server.principals = { 'client:secret': 'later-token' };
+    lake.server.accepted.add('later-token');
+    const warehouse = await openAnother({ credentials: { clientId: 'client', clientSecret: 'secret' } });
+    lake.server.tokenStatus = 503;
+    const error = await failureOf(warehouse.rows(one));
+    expect([error.code, error.status]).toEqual(['WAREHOUSE_UNAVAILABLE', 503]);
+    lake.server.tokenStatus = undefined;
+    expect(await warehouse.rows(one)).toEqual([{ one: 1 }]);
+    await warehouse.close();
+  });
+
   test('a server whose certificate is not trusted is told nothing', async () => {
     const calls = lake.server.calls.length;
     const warehouse = await openAnother({ authority: undefined });
@@ -262,6 +274,8 @@ describe('broken answers', () => {
           own.server.inject({ method, times: how.kind === 'http' && how.status === 429 ? 4 : 1, how });
           const error = await failureOf(own.warehouse.rows(one));
           const body = JSON.stringify(makeProblemDocument(error, 'r'));
+          if (how.kind === 'http' && how.status === 429)
+            expect([error.code, error.details.retryAfter], method).toEqual(['WAREHOUSE_BUSY', 5]);
           expect(body, method).not.toMatch(/secret|hidden|10\.0|hive|thrift|driver|session|status code/i);
           own.server.clearFaults();
         }

@@ -130,6 +130,8 @@ export class ThriftServer {
   readonly tokenRequests: { authorization: string; form: string }[] = [];
   /** Client id and secret → access token, for the token endpoint. */
   principals: Readonly<Record<string, string>> = {};
+  /** What the token endpoint answers to everybody; undefined while it works. */
+  tokenStatus: number | undefined;
   /** Bearer tokens that are let in. */
   accepted = new Set(['dapi-secret']);
   /** Rows of one answer at most, whatever the client asks for. */
@@ -258,6 +260,7 @@ export class ThriftServer {
     const authorization = request.headers.authorization ?? '';
     const form = body.toString('utf8');
     this.tokenRequests.push({ authorization, form });
+    if (this.tokenStatus !== undefined) return void response.writeHead(this.tokenStatus).end();
     const token = this.principals[Buffer.from(authorization.replace(/^Basic /, ''), 'base64').toString('utf8')];
     if (token === undefined || new URLSearchParams(form).get('grant_type') !== 'client_credentials')
       return void response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}');
