@@ -167,3 +167,51 @@ test('runs that ended long ago have nothing read anew', { timeout: 240_000 }, as
   expect(reads).toBe(1);
   expect(complaints).toEqual([]);
 });
+
+test('rows that were jumped to stay, though a reading of those before comes late', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Jumped', site.sample.organizationId);
+  const lines = Array.from({ length: 1_000 }, (_, at) => `row ${at + 1}`);
+  const table = await uploadTable(site.owner, id, 'long', `name\n${lines.join('\n')}\n`);
+  const { page, complaints, context } = await site.copyOf(owner, 'desk');
+  await page.clock.install();
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}?orderBy=id`);
+  const grid = page.locator('.grid');
+  await expect
+    .poll(
+      () =>
+        grid
+          .evaluate('(() => { const grid = document.querySelector(".grid"); grid.scrollTop = grid.scrollHeight; })()')
+          .then(() => page.getByText(/Rows \d+–1,000 of 1,000/).count()),
+      { timeout: 60_000 },
+    )
+    .toBe(1);
+  await page.locator('.grid[aria-busy=true]').waitFor({ state: 'detached' });
+  const gates: { isJump: boolean; letGo: () => void }[] = [];
+  await page.route(/\/data\?/, async (route) => {
+    const { searchParams } = new URL(route.request().url());
+    const response = await route.fetch();
+    await new Promise<void>((resolve) => gates.push({ isJump: !searchParams.has('cursor') && !searchParams.has('page'), letGo: resolve }));
+    await route.fulfill({ response }).catch(() => undefined);
+  });
+  const first = page
+    .getByRole('row')
+    .filter({ has: page.getByRole('gridcell') })
+    .first();
+  await page.evaluate('document.querySelector(".grid").scrollTop = 0');
+  await expect.poll(() => gates.filter(({ isJump }) => isJump).length).toBe(1);
+  await page.clock.fastForward(70_000);
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+  await expect.poll(() => gates.length).toBe(2);
+  gates.find(({ isJump }) => isJump)!.letGo();
+  await expect.poll(() => first.textContent()).toMatch(/row/);
+  // of the reading before each page is let go as it comes; the rows are not jumped to again
+  for (let at = 0; at < 20; at += 1) {
+    for (const { isJump, letGo } of gates) if (!isJump) letGo();
+    await page.waitForTimeout(100);
+  }
+  expect(await first.textContent()).toMatch(/row/);
+  expect(gates.filter(({ isJump }) => isJump)).toHaveLength(1);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  expect(complaints).toEqual([]);
+  await context.close();
+});

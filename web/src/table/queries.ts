@@ -75,7 +75,11 @@ export async function jumpTo(shown: TableShown, row: number): Promise<void> {
   const held = queryClient.getQueryData<InfiniteData<RowsRead, RowsPlace>>(queryKey);
   const place = { first: row - (row % PAGE_ROWS), reached: reachedBy(held?.pages ?? []) };
   const read = await readRows(shown, place);
+  // a reading that began meanwhile would bring back the pages that are replaced
+  await queryClient.cancelQueries({ queryKey });
+  const isOld = queryClient.getQueryState(queryKey)?.isInvalidated === true;
   queryClient.setQueryData(queryKey, { pages: [read], pageParams: [place] });
+  if (isOld) await queryClient.invalidateQueries({ queryKey });
 }
 
 /** Some values of a text column, to choose from. */
