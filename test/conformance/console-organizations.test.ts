@@ -244,6 +244,13 @@ test('makes a webhook, whose secret is shown once, and sends again', { timeout: 
   await looksRight(page, 'webhook-desk');
   await page.getByRole('button', { name: 'Send again' }).click();
   await expect.poll(() => receiver.heard.length).toBe(2);
+  // what is sent while nothing is being tried is shown, too
+  const each = deliveries.locator('.tag');
+  await expect.poll(async () => (await each.allTextContents()).every((status) => status === 'delivered')).toBe(true);
+  const had = await each.count();
+  const here = new URL(page.url()).pathname;
+  expect((await site.owner('POST', `/api/v1${here}/test`)).status).toBeLessThan(300);
+  await expect.poll(() => each.count(), { timeout: 20_000 }).toBe(had + 1);
   await page.getByRole('link', { name: 'Failed' }).click();
   await page.getByText('Nothing was sent.').waitFor();
   await page.waitForURL(/status=failed/);

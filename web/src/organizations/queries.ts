@@ -138,7 +138,7 @@ export const webhookQuery = (id: string, webhookId: string) =>
     refetchInterval: 5 * POLL_MS,
   });
 
-/** A page of what a webhook was sent, asked for again while something is being tried. */
+/** A page of what a webhook was sent, asked for again as often as the webhook itself, and oftener while something is being tried. */
 export const deliveriesQuery = (id: string, webhookId: string, { status, page = 1 }: DeliveriesSearch) =>
   queryOptions({
     queryKey: [...keyOf(id), 'deliveries', webhookId, { status, page }],
@@ -150,7 +150,8 @@ export const deliveriesQuery = (id: string, webhookId: string, { status, page = 
       });
       return { deliveries: data ?? [], total: Number(response.headers.get('x-total-count')) };
     },
-    refetchInterval: ({ state: { data } }) => (data?.deliveries.some(({ status: now }) => now === 'pending') === true ? POLL_MS : false),
+    refetchInterval: ({ state: { data } }) =>
+      data?.deliveries.some(({ status: now }) => now === 'pending') === true ? POLL_MS : 5 * POLL_MS,
     placeholderData: keepPreviousData,
   });
 
