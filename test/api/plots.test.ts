@@ -57,6 +57,20 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', (
     expect(first.points.error.every((value: unknown) => value === 1.5)).toBe(true);
   });
 
+  test('names small charts by days of a zone as its calendar does, and answers the instants at which they begin', async () => {
+    const groupBy = [{ column: 'measured_at', timeBucket: 'day', timezone: 'Europe/Amsterdam' }];
+    const sources = [source('x', 'treatment'), source('y', 'spad', { aggregate: 'avg' }), source('facet', 'measured_at')];
+    const path = await make('bar', sources, { aggregation: { groupBy, functions: [] } });
+    const { axes, series } = await dataOf(path);
+    expect(axes.facet).toMatchObject({ column: 'measured_at_day', kind: 'temporal', timezone: 'Europe/Amsterdam' });
+    const [instant] = series.map(({ facet }: any) => facet).sort();
+    expect(instant).toMatch(/T2[23]:00:00/);
+    const svg = await site.as(site.cast.owner)('GET', `${path}/image`);
+    const day = new Date(Date.parse(instant) + 3 * 3_600_000).toISOString().slice(0, 10);
+    expect(svg.text).toContain(`>${day}<`);
+    expect(svg.text).not.toContain(instant);
+  });
+
   test('aggregates by series, with buckets and colour as group keys, and runs sums along x within each colour', async () => {
     const aggregation = { groupBy: [{ column: 'measured_at', timeBucket: 'month' }], functions: [] };
     const mean = await dataOf(

@@ -82,7 +82,10 @@ export function makeSeries(
     found.set(key, group);
   }
   if (found.size === 0) found.set('', { rows: [] });
-  const axes: Record<string, PlottedAxis> = splits ? { color: axisOf(splits) } : {};
+  const axes: Record<string, PlottedAxis> = {
+    ...(splits ? { color: axisOf(splits) } : {}),
+    ...(plan.facet ? { facet: axisOf(plan.facet) } : {}),
+  };
   const isDual = new Set(plan.series.map(({ source }) => source.axis ?? 'primary')).size > 1;
   const most = Math.max(100, Math.min(MOST_POINTS, Math.floor(MOST_LINE_POINTS / Math.min(found.size * plan.series.length, MOST_SERIES))));
   // fifty columns of fifty thousand groups are two and a half million series, of which few are kept
@@ -118,25 +121,32 @@ export type Drawn = Plotted & { rows: number; truncated: boolean; sampleOf?: num
 /** A time without a zone is drawn at its place on a clock; read by the zone of this machine it would stand elsewhere. */
 const placeTime = (value: unknown): unknown => (typeof value === 'string' && /T[\d:.]+$/.test(value) ? `${value}Z` : value);
 
+/** Makes what names an instant by the date that it has in a zone. A text that is no instant is its own name. */
+function makeDater(zone: string): (value: string) => string {
+  // the dates of Sweden are written as ISO 8601 writes them
+  const dates = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
+  // the same few instants stand in every series
+  const named = new Map<string, string>();
+  return (value) => {
+    const known = named.get(value) ?? (Number.isNaN(Date.parse(value)) ? value : dates.format(new Date(value)));
+    named.set(value, known);
+    return known;
+  };
+}
+
 /** Makes what places the times of an axis: an instant that begins a part of a zone's calendar stands at the date that it has there. */
 function makePlacer({ kind, timezone }: PlottedAxis): ((value: unknown) => unknown) | null {
   if (kind !== 'temporal') return null;
   if (timezone === undefined) return placeTime;
-  // the dates of Sweden are written as ISO 8601 writes them
-  const dates = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short' });
-  // the same few instants stand in every series
-  const placed = new Map<string, string>();
-  return (value) => {
-    if (typeof value !== 'string') return value;
-    const known = placed.get(value) ?? `${dates.format(new Date(value))}T00:00:00.000Z`;
-    placed.set(value, known);
-    return known;
-  };
+  const dateOf = makeDater(timezone);
+  return (value) => (typeof value === 'string' ? `${dateOf(value)}T00:00:00.000Z` : value);
 }
 
 /** Makes the chart that the drawing code takes. */
 export function makeChart(type: string, title: string, drawn: Drawn, look: Look): Chart {
   const { axes, series, seriesLeftOut, rows, truncated, sampleOf } = drawn;
+  const facetZone = axes['facet']?.timezone;
+  const nameFacet = facetZone === undefined ? (facet: string) => facet : makeDater(facetZone);
   const placers = new Map(Object.entries(axes).map(([name, axis]) => [name, makePlacer(axis)]));
   return {
     type,
@@ -155,7 +165,7 @@ export function makeChart(type: string, title: string, drawn: Drawn, look: Look)
       ),
       axis,
       ...(color === null ? {} : { color }),
-      ...(facet === null ? {} : { facet }),
+      ...(facet === null ? {} : { facet: nameFacet(facet) }),
       ...(traceType === null ? {} : { traceType }),
     })),
   };
