@@ -64,6 +64,34 @@ test('what is said on a phone lies over no control', { timeout: 240_000 }, async
   expect(complaints).toEqual([]);
 });
 
+test('at a desk what lies below it is clicked through it', { timeout: 180_000 }, async () => {
+  const { page, complaints } = await site.visitAs('viewer', 'desk');
+  await page.setViewportSize({ width: 660, height: 600 });
+  await page.goto(`${site.baseUrl}/account`);
+  const save = page.getByRole('button', { name: 'Save profile' });
+  await save.waitFor();
+  expect(await page.evaluate(FIND_COVERED)).toEqual([]);
+  await save.click();
+  const said = page.getByText('Your profile is saved.');
+  await said.waitFor();
+  // its left end lies over the field
+  const field = page.getByLabel('Name of a new key');
+  await page.evaluate(`document.body.style.paddingBottom = '40rem'`);
+  const toast = (await page.locator('.toast').boundingBox())!;
+  const { y } = (await field.boundingBox())!;
+  await page.evaluate(`scrollBy({ top: ${y - toast.y - 5}, behavior: 'instant' })`);
+  const box = (await field.boundingBox())!;
+  expect(box.x + box.width).toBeGreaterThan(toast.x + 20);
+  await page.mouse.click(toast.x + 20, box.y + box.height / 2);
+  await page.keyboard.type('Through it');
+  expect(await said.isVisible()).toBe(true);
+  expect(await field.inputValue()).toBe('Through it');
+  // it is closed as before
+  await page.getByRole('button', { name: 'Close' }).click();
+  await said.waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
+});
+
 test('at a desk it stays in the corner', { timeout: 180_000 }, async () => {
   const size: Size = 'desk';
   const { page } = await site.visitAs('viewer', size);
