@@ -56,6 +56,45 @@ test('what is true or false is chosen, on a table and on a dashboard', { timeout
   complaints.splice(0);
 });
 
+test('a dashboard says what is no number before it asks', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Numbers');
+  const table = await uploadTable(site.owner, id, 'leaves', 'n,height\n1,10.5\n2,20.5\n3,30.5\n');
+  const layout = { col: 0, row: 0, colSpan: 12, rowSpan: 4 };
+  const filter = (operator: string) => ({
+    id: crypto.randomUUID(),
+    type: 'filter',
+    layout,
+    config: { tableName: table, column: 'height', operator },
+  });
+  const rows = { id: crypto.randomUUID(), type: 'table', layout, config: { tableName: table } };
+  const body = { name: 'Numbers', widgets: [filter('greater_than'), filter('in'), rows] };
+  const made = await site.owner('POST', `/api/v1/experiments/${id}/dashboards`, { body });
+  const { page, complaints } = owner;
+  const refused: string[] = [];
+  page.on('response', (answer) => {
+    if (answer.status() >= 400) refused.push(answer.url());
+  });
+  await page.goto(`${site.baseUrl}/experiments/${id}/dashboards/${made.body.id}`);
+  await page.getByText('3 of 3 rows').waitFor();
+  const more = page.getByLabel('Only where height is more than');
+  const one = page.getByLabel('Only where height is one of');
+  const write = async (field: typeof more, text: string) => {
+    await field.fill(text);
+    await field.press('Enter');
+  };
+  await write(more, '15,5');
+  await page.getByText('“15,5” is not a number. Write it with a point').waitFor();
+  await write(more, '15.5');
+  await page.getByText('2 of 2 rows').waitFor();
+  await write(one, '20.5, much');
+  await page.getByText('“much” is not a number').waitFor();
+  await write(one, '20.5, 10.5');
+  await page.getByText('1 of 1 rows').waitFor();
+  expect(await page.getByText('is not a number').count()).toBe(0);
+  expect(refused).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
 test('a row says nothing of what is said of it before it is there', { timeout: 240_000 }, async () => {
   const id = await makeExperiment(site.owner, 'One row');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');

@@ -1,5 +1,5 @@
 import type { TableListed } from '../experiments/queries.ts';
-import { factsOf, joinValues, operandOf, splitValues } from '../table/operators.ts';
+import { factsOf, findNoNumber, joinValues, operandOf, splitValues } from '../table/operators.ts';
 import type { Filter } from '../table/search.ts';
 import { inOrder } from './arrange.ts';
 import type { Widget, WidgetOf } from './queries.ts';
@@ -18,20 +18,29 @@ export function typedOf({ id, config }: WidgetOf<'filter'>, typed: TypedFilters)
   return typed[id] ?? (takes === 'many' ? [joinValues(begun)] : begun);
 }
 
-/** The condition of a filter; null while nothing is chosen. */
+/** The texts of a filter's values; none while it is not filled in. */
+function valuesOf(widget: WidgetOf<'filter'>, typed: TypedFilters): string[] {
+  const { takes } = factsOf(widget.config.operator ?? 'equals');
+  const [first = '', second = ''] = typedOf(widget, typed);
+  if (takes === 'none' || first.trim() === '' || (takes === 'two' && second.trim() === '')) return [];
+  return { one: [first], two: [first, second], many: splitValues(first) }[takes];
+}
+
+/** The text of a filter that is no number where its column's type needs one. */
+export const noNumberOf = (widget: WidgetOf<'filter'>, typed: TypedFilters, type: string): string | undefined =>
+  findNoNumber(valuesOf(widget, typed), type);
+
+/** The condition of a filter; null while nothing is chosen, and while what is written is no number of a column of numbers. */
 export function filterOf(widget: WidgetOf<'filter'>, typed: TypedFilters, type: string): Filter | null {
   const { column, operator = 'equals' } = widget.config;
   if (column === undefined) return null;
   const { takes } = factsOf(operator);
-  const [first = '', second = ''] = typedOf(widget, typed);
-  if (takes === 'none') return first === 'on' ? { column, operator } : null;
-  if (first.trim() === '' || (takes === 'two' && second.trim() === '')) return null;
-  const operands = {
-    one: operandOf(first, type),
-    two: [operandOf(first, type), operandOf(second, type)],
-    many: splitValues(first).map((part) => operandOf(part, type)),
-  }[takes];
-  return { column, operator, value: operands };
+  if (takes === 'none') return typedOf(widget, typed)[0] === 'on' ? { column, operator } : null;
+  const texts = valuesOf(widget, typed);
+  const [first] = texts;
+  if (first === undefined || findNoNumber(texts, type) !== undefined) return null;
+  const operands = texts.map((text) => operandOf(text, type));
+  return { column, operator, value: takes === 'one' ? operandOf(first, type) : operands };
 }
 
 /** The conditions that a dashboard's filters put on a table. */

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
-import { factsOf, isNoNumber, joinValues, operandOf, operatorsOf, splitValues, TRUTHS, type Operator } from './operators.ts';
+import { factsOf, findNoNumber, joinValues, operandOf, operatorsOf, splitValues, TRUTHS, type Operator } from './operators.ts';
 import { valuesQuery } from './queries.ts';
 import type { Filter } from './search.ts';
 import type { ToolProps } from './tool.ts';
@@ -38,7 +38,7 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const { value: first = '', to: second = '' } = fieldsOf(event.currentTarget);
-    const noNumber = { none: [], one: [first], two: [first, second], many: [] }[takes].find((text) => isNoNumber(text, type));
+    const noNumber = findNoNumber({ none: [], one: [first], two: [first, second], many: [] }[takes], type);
     setWrong(noNumber);
     if (noNumber !== undefined) return;
     const operands = {

@@ -62,8 +62,9 @@ export const TRUTHS: readonly string[] = ['true', 'false'];
 
 const isNumeric = (type: string) => /^(DOUBLE|FLOAT|INT|BIGINT|DECIMAL)/.test(type);
 
-/** Whether a text is no number where a column's type needs one. */
-export const isNoNumber = (text: string, type: string): boolean => isNumeric(type) && (text.trim() === '' || Number.isNaN(Number(text)));
+/** The first of the texts that is no number where a column's type needs one; undefined without any. */
+export const findNoNumber = (texts: readonly string[], type: string): string | undefined =>
+  texts.find((text) => isNumeric(type) && (text.trim() === '' || Number.isNaN(Number(text))));
 
 /** What was typed, as a value of the column's type. Text that is none stays text, and the service says what is wrong. */
 export function operandOf(text: string, type: string): string | number | boolean {
