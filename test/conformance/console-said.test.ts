@@ -95,6 +95,21 @@ test('a dashboard says what is no number before it asks', { timeout: 240_000 }, 
   expect(complaints).toEqual([]);
 });
 
+test('a file of no kind is told what can be uploaded', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Pictures');
+  const { page } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+  const choose = (name: string) =>
+    page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from('n\n1\n') });
+  const told = page.getByText('What can be uploaded: CSV, TSV, Excel,');
+  await choose('leaves.csv');
+  await page.getByLabel('Kind of file').selectOption('tsv');
+  await page.getByText('leaves.csv is not of this kind by name.').waitFor();
+  expect(await told.count()).toBe(0);
+  await choose('leaf.jpg');
+  await told.waitFor();
+});
+
 test('a row says nothing of what is said of it before it is there', { timeout: 240_000 }, async () => {
   const id = await makeExperiment(site.owner, 'One row');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');

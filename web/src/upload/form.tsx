@@ -8,7 +8,7 @@ import { words } from '../words.ts';
 import { nothingChosen, withFiles, type Chosen } from './chosen.ts';
 import { FileChoice } from './file-choice.tsx';
 import { Preview } from './preview.tsx';
-import { isReadAsText, KIND_NAMES, othersThan, TABLE_NAME, type Kind } from './kinds.ts';
+import { isReadAsText, KIND_NAMES, ofNoKind, othersThan, TABLE_NAME, type Kind } from './kinds.ts';
 import { renewTables, sendFiles } from './queries.ts';
 import { ReadingForm } from './reading-form.tsx';
 import type { Sent } from './send.ts';
@@ -164,7 +164,12 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
                 </option>
               ))}
             </select>
-            {others.length === 0 ? null : <p className="field-error">{said.otherKind(others)}</p>}
+            {others.length === 0 ? null : (
+              <p className="field-error">
+                {said.otherKind(others)}
+                {ofNoKind(chosen.files).length === 0 ? null : ` ${said.noKind(said.files.hint)}`}
+              </p>
+            )}
           </div>
           <TargetFields chosen={chosen} tables={tables} mayMakeTables={mayMakeTables} isDisabled={isPending} change={change} />
           {isReadAsText(chosen.kind) ? <ReadingForm chosen={chosen} isDisabled={isPending} change={change} /> : null}

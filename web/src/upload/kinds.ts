@@ -29,6 +29,9 @@ export const kindOf = (name: string): Kind | undefined =>
 export const othersThan = (kind: Kind, files: readonly File[]): string[] =>
   files.map(({ name }) => name).filter((name) => kindOf(name) !== kind);
 
+/** Names of files that are of no kind. */
+export const ofNoKind = (files: readonly File[]): string[] => files.map(({ name }) => name).filter((name) => kindOf(name) === undefined);
+
 export const TABLE_NAME = '[A-Za-z][A-Za-z0-9_]{0,62}';
 const RESERVED = new Set(['raw_data', 'device']);
 

@@ -19,6 +19,7 @@ export const upload = {
   },
   otherKind: (names: readonly string[]) =>
     `${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''} ${names.length === 1 ? 'is' : 'are'} not of this kind by name. All files of an upload are of one kind.`,
+  noKind: (taken: string) => `What can be uploaded: ${taken}.`,
   target: 'Where the rows go',
   targetNew: 'A new table',
   targetExisting: (table: string) => `Into ${table}`,
