@@ -42,6 +42,7 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
   await page.getByRole('link', { name: 'leaf_measurements' }).click();
   await page.getByRole('grid').getByRole('gridcell').first().waitFor();
   await page.getByRole('button', { name: 'Filter' }).click();
+  await looksRight(page, 'filter-desk');
   await page.getByLabel('Column', { exact: true }).selectOption('treatment');
   await page
     .getByRole('textbox', { name: 'Value' })

@@ -2,8 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent } from 'react';
 import { Button } from 'react-aria-components/Button';
-import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
-import { Heading } from 'react-aria-components/Heading';
+import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
 import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
@@ -78,11 +77,9 @@ export function MakeTool({ kind }: { kind: Kind }) {
   return (
     <DialogTrigger>
       <Button className="button primary">{said.make[kind]}</Button>
-      <Popover className="popover" placement="bottom end">
-        <Dialog>
-          <Heading slot="title">{said.makeTitle[kind]}</Heading>
-          <MakeForm kind={kind} />
-        </Dialog>
+      <Popover className="popover" placement="bottom end" aria-label={said.makeTitle[kind]}>
+        <h2>{said.makeTitle[kind]}</h2>
+        <MakeForm kind={kind} />
       </Popover>
     </DialogTrigger>
   );

@@ -1,7 +1,7 @@
 import { Button } from 'react-aria-components/Button';
-import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { words } from '../words.ts';
 import { AggregateForm } from './aggregate-form.tsx';
 import { ColumnsForm } from './columns-form.tsx';
@@ -13,13 +13,14 @@ import { VersionForm } from './version-form.tsx';
 
 const said = words.table;
 
-/** A button that opens a form beside it. */
+/** A button that opens a form beside it. The popover is the dialog, so that nothing of it stands outside. */
 function Tool({ label, look = 'button', children }: { label: string; look?: string; children: (close: () => void) => ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <DialogTrigger>
+    <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
       <Button className={look}>{label}</Button>
-      <Popover className="popover" placement="bottom start">
-        <Dialog aria-label={label}>{({ close }) => children(close)}</Dialog>
+      <Popover className="popover" placement="bottom start" aria-label={label}>
+        {children(() => setOpen(false))}
       </Popover>
     </DialogTrigger>
   );

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type SubmitEvent } from 'react';
 import { Button } from 'react-aria-components/Button';
-import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
 import type { TableListed } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
@@ -82,29 +82,26 @@ function ChangeState({ id, asked }: { id: string; asked: ColumnChange }) {
 /** Gives a column of the table another name or type; shows nothing for columns that the table no longer has. */
 export function ColumnTool({ id, tableId, reported, columns }: ColumnToolProps) {
   const [asked, setAsked] = useState<ColumnChange>();
+  const [isOpen, setOpen] = useState(false);
   const name = asked?.name ?? asked?.column ?? reported.name;
   const isThere = columns.some((column) => column.name === name);
   return (
     <div className="stack">
       {isThere ? (
-        <DialogTrigger>
+        <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
           <Button className="button" aria-label={said.changeOf(name)}>
             {said.change}
           </Button>
-          <Popover className="popover" placement="bottom end">
-            <Dialog aria-label={said.changeOf(name)}>
-              {({ close }) => (
-                <ColumnForm
-                  id={id}
-                  tableId={tableId}
-                  name={name}
-                  done={(change) => {
-                    setAsked(change);
-                    close();
-                  }}
-                />
-              )}
-            </Dialog>
+          <Popover className="popover" placement="bottom end" aria-label={said.changeOf(name)}>
+            <ColumnForm
+              id={id}
+              tableId={tableId}
+              name={name}
+              done={(change) => {
+                setAsked(change);
+                setOpen(false);
+              }}
+            />
           </Popover>
         </DialogTrigger>
       ) : null}
