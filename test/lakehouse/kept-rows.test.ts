@@ -232,7 +232,7 @@ test('compaction notes what it writes, larger files are noted as they are, and n
       )`select count(*) as n from lake_file_values v join lake_files f on f.id = v.file_id where f.table_id = ${id} and f.to_version is null`,
     ))!.n;
   expect(await notes()).toBe(0);
-  expect(await listTablesToNote(lake.db, 100)).toEqual([]);
+  expect(await listTablesToNote(lake.db, { limit: 100 })).toEqual([]);
   const before = await sources(id);
   const asked: ReadRequest = { filters: [{ column: 'flag', operator: 'equals', value: true }], columns: ['n', 'txt', 'big', 'day'] };
   const plain = await answer(before.plain, asked);
@@ -269,9 +269,9 @@ test('columns with many or long values and texts that cannot be kept have no not
   const { files } = await lake.staging.stage({ tableId: id, experimentId, select: { sql: select, values: [] }, sortColumn: 'uploaded_at' });
   const states = columns.map((column) => ({ ...column, hasValues: true, exactDouble: true }));
   await lake.db.transaction((tx) => commit(tx, { tableId: id, cause: 'ingest', files, columns: states }));
-  expect(await listTablesToNote(lake.db, 100)).toEqual([{ id }]);
+  expect(await listTablesToNote(lake.db, { limit: 100 })).toEqual([{ id }]);
   expect(await noteValues(lake.deps, id)).toBe(files.length);
-  expect(await listTablesToNote(lake.db, 100)).toEqual([]);
+  expect(await listTablesToNote(lake.db, { limit: 100 })).toEqual([]);
   const names = await lake.db.rows<{ name: string }>(
     sql('test')`select distinct v.name from lake_file_values v join lake_files f on f.id = v.file_id where f.table_id = ${id} order by 1`,
   );

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, mkdirSync, renameSync, writeFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { compactTables } from '../../src/api/data/compaction.service.ts';
+import { compactTables, type Rests } from '../../src/api/data/compaction.service.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openDuckdbWriter } from '../../src/lakehouse/engines/duckdb/write.ts';
 import { printTableFolder } from '../../src/lakehouse/tables/delta/places.ts';
@@ -90,6 +90,35 @@ test('a table whose file is lost is told of, and holds back no other', async () 
   renameSync(`${lost}.away`, lost);
   expect(await compact()).toEqual([{ tableId: broken.id, before: 4, after: 1 }]);
   expect(failed).toEqual([broken.id]);
+});
+
+test('tables that fail each time rest longer and longer, and hold back no other that has fewer files', async () => {
+  const tables = [await lake.makeTable(), await lake.makeTable()] as const;
+  for (const [at, table] of tables.entries())
+    for (let file = 0; file < 4 - at; file += 1) await lake.ingest(table, 'csv', [{ path: `${file}.csv`, bytes: `a\n${file}\n` }]);
+  const [broken, whole] = tables;
+  const lost = join(lake.folder, 'lake', (await files(broken.id))[0]!.path);
+  renameSync(lost, `${lost}.away`);
+  const failed: string[] = [];
+  const rests: Rests = new Map();
+  const onFailure = (tableId: string) => failed.push(tableId);
+  // one place, which the table with more files takes as long as it is looked at
+  const compact = () => compactTables(lake.deps, { atLeast: 2, limit: 1, rests, onFailure });
+  expect(await compact()).toEqual([]);
+  expect(await compact()).toEqual([{ tableId: whole.id, before: 3, after: 1 }]);
+  expect(failed).toEqual([broken.id]);
+  const minutes = () => Math.round((rests.get(broken.id)!.until - performance.now()) / 30_000) / 2;
+  const waited: number[] = [minutes()];
+  for (let time = 1; time < 13; time += 1) {
+    rests.get(broken.id)!.until = 0;
+    await compact();
+    waited.push(minutes());
+  }
+  expect(waited).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_440, 1_440].map((most) => most - 0.5));
+  rests.get(broken.id)!.until = 0;
+  renameSync(`${lost}.away`, lost);
+  expect(await compact()).toEqual([{ tableId: broken.id, before: 4, after: 1 }]);
+  expect(rests.size).toBe(0);
 });
 
 test('rows too wide to be written anew together are written in smaller files, which are then left alone', async () => {

@@ -107,15 +107,17 @@ export async function compactTable(
 }
 
 /** Tables with large files, which compaction leaves as they are, whose values are not noted yet. */
-export const listTablesToNote = (db: Database, limit: number): Promise<{ id: string }[]> =>
-  queries.listTablesWithoutNotes(db, { atLeast: ROWS_PER_FILE / 2, limit });
+export const listTablesToNote = (
+  db: Database,
+  { limit, except = [] }: { limit: number; except?: readonly string[] },
+): Promise<{ id: string }[]> => queries.listTablesWithoutNotes(db, { atLeast: ROWS_PER_FILE / 2, limit, except });
 
 /** Tables that compaction should look at, the most fragmented first. */
 export const listFragmentedTables = (
   db: Database,
-  { atLeast = 8, limit = 20 }: { atLeast?: number; limit?: number } = {},
+  { atLeast = 8, limit = 20, except = [] }: { atLeast?: number; limit?: number; except?: readonly string[] } = {},
 ): Promise<{ id: string; kind: string; smallFiles: number }[]> =>
-  queries.listFragmentedTables(db, { smallRows: ROWS_PER_FILE / 2, atLeast, limit });
+  queries.listFragmentedTables(db, { smallRows: ROWS_PER_FILE / 2, atLeast, limit, except });
 
 export interface Swept {
   versions: number;

@@ -103,9 +103,13 @@ export const listFilesWithoutNotes = (db: Queryable, tableId: string) =>
     where table_id = ${tableId} and to_version is null and not values_noted order by min_key nulls last, id`);
 
 /** Readable tables with a live file of at least `atLeast` rows whose values are not noted yet. */
-export const listTablesWithoutNotes = (db: Queryable, { atLeast, limit }: { atLeast: number; limit: number }) =>
+export const listTablesWithoutNotes = (
+  db: Queryable,
+  { atLeast, limit, except }: { atLeast: number; limit: number; except: readonly string[] },
+) =>
   db.rows<{ id: string }>(sql('lake.listTablesWithoutNotes')`select distinct t.id from lake_files f join lake_tables t on t.id = f.table_id
     where f.to_version is null and not f.values_noted and f.row_count >= ${atLeast} and t.kind in ('raw_data', 'device', 'macro', 'upload')
+      and t.id <> all (${except}::uuid[])
     order by t.id limit ${limit}`);
 
 /** Marks a file as noted. Answers zero when the file is gone, or another process has marked it. */
@@ -291,10 +295,14 @@ export const listKnownPaths = (db: Queryable, paths: readonly string[]) =>
   db.rows<{ path: string }>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);
 
 /** Tables that compaction should look at: those with many small live files, the worst first. */
-export const listFragmentedTables = (db: Queryable, { smallRows, atLeast, limit }: { smallRows: number; atLeast: number; limit: number }) =>
+export const listFragmentedTables = (
+  db: Queryable,
+  { smallRows, atLeast, limit, except }: { smallRows: number; atLeast: number; limit: number; except: readonly string[] },
+) =>
   db.rows<{ id: string; kind: string; smallFiles: number }>(sql('lake.listFragmentedTables')`select t.id, t.kind, count(*) as "smallFiles"
     from lake_files f join lake_tables t on t.id = f.table_id
-    where f.to_version is null and f.row_count < ${smallRows} group by t.id having count(*) >= ${atLeast}
+    where f.to_version is null and f.row_count < ${smallRows} and t.id <> all (${except}::uuid[])
+    group by t.id having count(*) >= ${atLeast}
     order by count(*) desc, t.id limit ${limit}`);
 
 /** All tables of an experiment, or those of one kind. */
