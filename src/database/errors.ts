@@ -7,6 +7,8 @@ const byConstraint: Readonly<Record<string, () => ApiError>> = {
   devices_thing_name_key: () => errors.serialTaken(),
   // another writer has claimed the source since we looked
   lake_sources_pkey: () => errors.sourceChanged(),
+  // the table was there when the upload looked for it
+  uploads_table_id_fkey: () => errors.tableDeleted(),
   lake_tables_upload_name: () => errors.tableNameTaken('of that name'),
 };
 

@@ -147,46 +147,6 @@ test.concurrent('only who manages the experiment removes its tables, and only th
 
 const GONE = 'The table that this was meant for is gone.';
 
-test.concurrent('an upload that arrives while its table is removed ends as table_deleted, without its bytes', async ({ expect }) => {
-  const id = await experiment();
-  const tableId = await uploadTable(owner, id, 'leaves', 'n\n1\n');
-  const boundary = 'cut';
-  const field = (name: string, value: string) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-  let goOn = () => undefined as void;
-  const deleted = new Promise<void>((resolve) => (goOn = resolve));
-  async function* body() {
-    yield field('sourceKind', 'csv') + field('targetKind', 'existing') + field('uploadTableId', tableId);
-    yield `--${boundary}\r\nContent-Disposition: form-data; name="files"; filename="late.csv"\r\nContent-Type: text/csv\r\n\r\nn\n5\n`;
-    await deleted;
-    yield `6\n\r\n--${boundary}--\r\n`;
-  }
-  async function* bytes() {
-    for await (const text of body()) yield Buffer.from(text);
-  }
-  const sending = fetch(`${site.server.baseUrl}/api/v1/experiments/${id}/data/uploads`, {
-    method: 'POST',
-    headers: { 'x-api-key': site.cast.owner.apiKey, 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: bytes(),
-    duplex: 'half',
-  });
-  const receiving = async () =>
-    (await site.db.rows(sql('t')`select from uploads where table_id = ${tableId} and status = 'pending' and received_at is null`)).length;
-  await expect.poll(receiving).toBe(1);
-  expect((await owner('DELETE', tableAt(id, tableId))).status).toBe(200);
-  goOn();
-  const answer = (await (await sending).json()) as { uploadId: string };
-  const upload = await ended(id, answer.uploadId);
-  expect(upload).toMatchObject({
-    ...{ status: 'failed', uploadTableId: null, rowsIn: 0, rowCount: 0, errorMessage: expect.stringContaining(GONE) },
-    files: [{ status: 'failed', reason: 'table_deleted', message: GONE }],
-  });
-  expect(existsSync(join(site.dataDir, 'objects', 'uploads', answer.uploadId, '0'))).toBe(false);
-  // as is one that names it later
-  expect(await send(id, { targetKind: 'existing', uploadTableId: tableId }, 'n\n8\n')).toMatchObject({
-    ...{ status: 404, code: 'TABLE_NOT_FOUND' },
-  });
-});
-
 test.concurrent('a replay into a table that was removed is refused in words', async () => {
   const id = await experiment();
   const csv = `n,note\n1,short\n2,"${'long '.repeat(400)}"\n`;

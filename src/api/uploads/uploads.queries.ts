@@ -60,11 +60,11 @@ export const markFileReceived = (db: Queryable, file: { uploadId: string; path: 
   db.run(sql('uploads.markFileReceived')`
     update upload_files set sha256 = decode(${file.sha256}, 'hex'), byte_count = ${file.byteCount} where upload_id = ${file.uploadId} and path = ${file.path}`);
 
-/** Notes that every file has arrived. From now on the job works on the upload. */
+/** Notes that every file has arrived. From now on the job works on the upload. Undefined when it has ended already. */
 export const markReceived = (db: Queryable, uploadId: string) =>
-  db.run(sql('uploads.markReceived')`
+  db.one<{ tableId: string | null }>(sql('uploads.markReceived')`
     update uploads set received_at = now(), heartbeat_at = now(), file_count = (select count(*) from upload_files where upload_id = ${uploadId})
-    where id = ${uploadId} and status = 'pending'`);
+    where id = ${uploadId} and status = 'pending' returning table_id as "tableId"`);
 
 export const beatReceiving = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.beatReceiving')`update uploads set heartbeat_at = now() where id = ${uploadId} and status = 'pending'`);

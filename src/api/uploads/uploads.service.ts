@@ -239,7 +239,9 @@ export async function receiveUpload(
       throw error;
     });
     return await ctx.db.transaction(async (tx) => {
-      if ((await markReceived(tx, uploadId)) === 0) throw errors.uploadRefused('The upload took too long and was given up.');
+      const arrived = await markReceived(tx, uploadId);
+      if (!arrived) throw errors.uploadRefused('The upload took too long and was given up.');
+      if (arrived.tableId === null) throw errors.tableDeleted();
       await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
       return caller.created(tx, await loadReport(tx, caller, { experimentId, uploadId }));
     });

@@ -1,0 +1,104 @@
+import { readdir } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
+import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: TestServer;
+let owner: Call;
+let experimentId: string;
+let uploads: string;
+beforeAll(async () => {
+  site = await startTestServer();
+  owner = site.as(site.cast.owner);
+  experimentId = (await owner('POST', '/api/v1/experiments', { body: { name: 'Arrivals' } })).body.id;
+  uploads = `/api/v1/experiments/${experimentId}/data/uploads`;
+});
+afterAll(() => site.stop());
+
+const part = (name: string, value: string) => `--xx\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+
+/** Begins an upload of a CSV whose last row comes when `end` is called. */
+function beginUpload(fields: Record<string, string>, headers: Record<string, string> = {}) {
+  let end = () => undefined as void;
+  const answer = new Promise<{ status: number; headers: Record<string, unknown>; body: any }>((resolve, reject) => {
+    const outgoing = request(
+      `${site.server.baseUrl}${uploads}`,
+      {
+        method: 'POST',
+        headers: { 'x-api-key': site.cast.owner.apiKey, 'content-type': 'multipart/form-data; boundary=xx', ...headers },
+      },
+      (response) => {
+        void text(response).then((said) => {
+          outgoing.destroy();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(said) });
+        }, reject);
+      },
+    );
+    outgoing.once('error', reject);
+    const given = Object.entries({ sourceKind: 'csv', ...fields }).map(([name, value]) => part(name, value));
+    outgoing.write(`${given.join('')}--xx\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\n\r\nn\n1\n`);
+    end = () => void outgoing.end('2\n\r\n--xx--\r\n');
+  });
+  return { answer, end: () => end() };
+}
+
+async function ended(uploadId: string) {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const { body } = await owner('GET', `${uploads}/${uploadId}`);
+    if (!['pending', 'running'].includes(body.status)) return body;
+    await sleep(50);
+  }
+  throw new Error('the upload did not end');
+}
+
+/** Waits until an upload of the experiment is there beside those known. */
+async function begun(known: number) {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { body } = await owner('GET', uploads);
+    if (body.uploads.length > known) return;
+    await sleep(25);
+  }
+  throw new Error('the upload did not begin');
+}
+const countUploads = async () => (await owner('GET', uploads)).body.uploads.length as number;
+
+test('an upload into a table that is deleted while it comes is told so', async () => {
+  const kept = await uploadTable(owner, experimentId, 'kept', 'n\n0\n');
+  const gone = await uploadTable(owner, experimentId, 'gone', 'n\n0\n');
+  const into = async (uploadTableId: string, meanwhile: () => Promise<unknown>) => {
+    const known = await countUploads();
+    const one = beginUpload({ targetKind: 'existing', uploadTableId });
+    await begun(known);
+    await meanwhile();
+    one.end();
+    return one.answer;
+  };
+  const stored = await into(kept, () => Promise.resolve());
+  expect(stored.status).toBe(201);
+  expect(await ended(stored.body.uploadId)).toMatchObject({ status: 'completed', rowCount: 2 });
+  const refused = await into(gone, () => owner('DELETE', `/api/v1/experiments/${experimentId}/data/tables/${gone}`));
+  expect(refused).toMatchObject({ status: 410, body: { code: 'TABLE_DELETED' } });
+  expect((await owner('GET', uploads)).body.uploads[0]).toMatchObject({ status: 'failed', errorMessage: refused.body.detail });
+  expect(await readdir(join(site.dataDir, 'objects/uploads'))).not.toContain((await owner('GET', uploads)).body.uploads[0].uploadId);
+});
+
+test('an upload that comes while its table is being deleted is told so', async () => {
+  const gone = await uploadTable(owner, experimentId, 'going', 'n\n0\n');
+  const one = beginUpload({ targetKind: 'existing', uploadTableId: gone });
+  one.end();
+  expect((await one.answer).status).toBe(201);
+  // whoever deletes the table holds it until that is committed, and the upload waits
+  const two = await site.db.transaction(async (tx) => {
+    await tx.run(sql('test.delete')`delete from lake_tables where id = ${gone}`);
+    const late = beginUpload({ targetKind: 'existing', uploadTableId: gone });
+    late.end();
+    await sleep(500);
+    return late;
+  });
+  expect(await two.answer).toMatchObject({ status: 410, body: { code: 'TABLE_DELETED' } });
+});
