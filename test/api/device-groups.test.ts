@@ -50,7 +50,10 @@ test('members: added all or none, shown as far as they may be read, removed agai
   const group = await newGroup('Members');
   const [one, two] = [await device(), await device()];
   const path = `/api/v1/device-groups/${group.id}/devices`;
-  expect((await owner()('POST', path, { body: { deviceIds: [one, crypto.randomUUID()] } })).status).toBe(404);
+  expect(await owner()('POST', path, { body: { deviceIds: [one, crypto.randomUUID(), two, crypto.randomUUID()] } })).toMatchObject({
+    status: 404,
+    body: { errors: [{ path: '/deviceIds/1' }, { path: '/deviceIds/3' }] },
+  });
   expect((await owner()('GET', path)).body).toEqual([]);
   const added = await owner()('POST', path, { body: { deviceIds: [one, two, one] } });
   expect(added.body).toHaveLength(2);
@@ -67,7 +70,10 @@ test('members: added all or none, shown as far as they may be read, removed agai
   expect((await site.as(site.cast.viewer)('GET', path)).body[0]).toMatchObject({ deviceId: two, serialNumber: null, connected: null });
   const theirs = (await site.as(site.cast.viewer)('POST', '/api/v1/devices', { body: { serialNumber: 'mine', deviceType: 'ambyte' } })).body
     .id;
-  expect((await owner()('POST', path, { body: { deviceIds: [theirs] } })).status).toBe(403);
+  expect(await owner()('POST', path, { body: { deviceIds: [one, theirs] } })).toMatchObject({
+    status: 403,
+    body: { errors: [{ path: '/deviceIds/1' }] },
+  });
   expect((await owner()('POST', path, { body: { deviceIds: [] } })).status).toBe(400);
   expect((await owner()('DELETE', `${path}/${one}`)).body).toBeNull();
   expect((await owner()('DELETE', `${path}/${one}`)).status).toBe(200);

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Action } from '../../authorization/roles.ts';
 import type { Context } from '../../context.ts';
-import { errors } from '../../errors.ts';
+import { errors, type Problem } from '../../errors.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { DeviceGroup, DeviceGroupPatch, GroupMember, NewDeviceGroup } from './device-groups.model.ts';
 import {
@@ -100,10 +100,15 @@ export async function loadMembers(ctx: Context, caller: Caller, groupId: string)
 /** Adds devices that the caller may manage, all or none. A device that is already a member stays one. Errors: resourceNotFound, actionDenied. */
 export const addMembers = (ctx: Context, caller: Caller, groupId: string, deviceIds: readonly string[]): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const wanted = [...new Set(deviceIds.map((id) => id.toLowerCase()))];
-    const found = await listManageable(tx, caller.userId, wanted);
-    if (found.length < wanted.length) throw errors.resourceNotFound('device');
-    if (found.some(({ isManageable }) => !isManageable)) throw errors.actionDenied('manage', 'device');
+    const given = deviceIds.map((id) => id.toLowerCase());
+    const wanted = [...new Set(given)];
+    const found = new Map((await listManageable(tx, caller.userId, wanted)).map(({ id, isManageable }) => [id, isManageable]));
+    const pointTo = (isMeant: (id: string) => boolean, message: string): Problem[] =>
+      given.flatMap((id, at) => (isMeant(id) ? [{ path: `/deviceIds/${at}`, message }] : []));
+    const unknown = pointTo((id) => !found.has(id), 'is not the id of a device');
+    if (unknown.length > 0) throw errors.resourceNotFound('device').with({ problems: unknown });
+    const denied = pointTo((id) => found.get(id) === false, 'is a device that you may not manage');
+    if (denied.length > 0) throw errors.actionDenied('manage', 'device').with({ problems: denied });
     const added = await insertMembers(tx, { groupId, deviceIds: wanted, addedBy: caller.userId });
     if (added.length > 0)
       await audit(tx, caller, {
