@@ -17,7 +17,7 @@ export interface Metrics {
 /** What the process counts, for operators. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  // to see how late the loop is takes a fifth of the processor time of an idle process, and nobody may ever ask
+  // to see how late the loop is takes a third of the processor time of an idle process (docs/performance.md), and nobody may ever ask
   let measured: Promise<unknown> | undefined;
   const measureProcess = async () => {
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });

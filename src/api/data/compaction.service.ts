@@ -41,8 +41,8 @@ function addRest(rests: Rests, tableId: string): void {
 }
 
 /**
- * Compacts tables that have at least `atLeast` small files, and notes the values of large files. A table that fails holds back no other, and rests. Answers the tables
- * whose files were rewritten.
+ * Compacts tables that have at least `atLeast` small files, and notes the values of large files. A table that fails holds back no other, and rests. Answers
+ * the tables whose files were rewritten.
  */
 export async function compactTables(
   deps: Pick<Context, 'db' | 'staging'>,
