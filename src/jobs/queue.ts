@@ -55,6 +55,11 @@ const EXPIRES_AFTER_SECONDS = 6 * 3600;
  * themselves, five times a second all together. A process that only lost its connection has another one after a quarter of a second.
  */
 const LOOK_MS = 1_000;
+/**
+ * Milliseconds for which looks must find nobody at a job before it is given back. A process says that it is at a job just after it took it, and a look that
+ * waited for Postgres is followed by the next one at once.
+ */
+const ABANDONED_AFTER_MS = 1_900;
 
 /**
  * Seconds between the looks of one worker for jobs. `deaf`: Postgres cannot tell it of new jobs now. `hearing`: it is told of a new job at once, and of a
@@ -71,7 +76,7 @@ const adapter = (db: Queryable): Db => ({
 });
 
 /**
- * Opens the job queue in Postgres. A job is given back within 2 s when its process dies (two looks in a row find nobody at it), and within 30 s when its
+ * Opens the job queue in Postgres. A job is given back within 4 s when its process dies (looks find nobody at it for two seconds), and within 30 s when its
  * process cannot be reached (its heartbeat is missing).
  */
 export async function openJobQueue({ url, role, onError }: QueueOptions): Promise<JobQueue> {
@@ -123,17 +128,19 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
   const wake = (name: string) => {
     for (const id of workers.get(name) ?? []) boss.notifyWorker(id);
   };
-  let suspects = new Set<string>();
+  /** When jobs were first seen with nobody at them, in milliseconds of the process, by their ids. */
+  let suspects = new Map<string, number>();
   const look = async () => {
     const { abandoned, due } = await presence.look();
     for (const name of due) wake(name);
+    const now = performance.now();
+    suspects = new Map(abandoned.map(({ id }) => [id, suspects.get(id) ?? now]));
     for (const { id, name } of abandoned)
-      if (suspects.has(id)) {
+      if (now - (suspects.get(id) ?? now) >= ABANDONED_AFTER_MS) {
         await boss.fail(name, id, { message: 'the process that ran it is gone' });
         await presence.hasten(id);
         wake(name);
       }
-    suspects = new Set(abandoned.map(({ id }) => id));
   };
   let looking: NodeJS.Timeout | undefined;
   return {
@@ -194,7 +201,7 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
       }
       const begin = () => void look().catch(onError);
       begin();
-      looking = setInterval(begin, LOOK_MS);
+      looking ??= setInterval(begin, LOOK_MS);
     },
     stop: async () => {
       stopping.abort();

@@ -103,6 +103,33 @@ test('a clock that is set back while the queue looks for jobs delays none', asyn
   }
 });
 
+test('a job that was just taken is left to its process, also by looks that waited for the database', async () => {
+  const ran: object[] = [];
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  try {
+    await queue.enqueue('taken', { n: 1 }, { startAfterSeconds: 3600 });
+    await queue.work([{ name: 'taken', run: async (payload) => void ran.push(payload) }]);
+    await admin.query('begin');
+    await admin.query('lock table pgboss.job in access exclusive mode');
+    const { rows } = await admin.query<{ id: string }>(
+      `update pgboss.job set state = 'active', started_on = now(), heartbeat_on = now() where name = 'taken' returning id`,
+    );
+    await sleep(2_500);
+    await admin.query('commit');
+    // several looks follow each other now, and its process says a moment later that it is at it
+    await sleep(200);
+    await admin.query(`select pg_advisory_lock_shared(hashtextextended('job ' || $1, 0))`, [rows[0]!.id]);
+    await sleep(4_000);
+    expect(ran).toEqual([]);
+    await admin.query('select pg_advisory_unlock_all()');
+    await until(() => ran.length > 0);
+    expect(ran).toEqual([{ n: 1 }]);
+  } finally {
+    await admin.end();
+  }
+});
+
 const HELD = `select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and database = (select oid from pg_database where datname = current_database())`;
 
 test.concurrent('the job of a process that is killed runs elsewhere within ten seconds', async () => {
