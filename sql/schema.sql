@@ -640,6 +640,7 @@ table macro_reprocesses
   filters text
   tries integer not null default 0
   next_at timestamp with time zone not null default now()
+  note text
   constraint macro_reprocesses_scope_check CHECK ((scope = ANY (ARRAY['naming'::text, 'matching'::text])))
   constraint macro_reprocesses_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text])))
   constraint macro_reprocesses_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL

@@ -5,12 +5,12 @@ import { openTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { ApiError } from '../../errors.ts';
-import { findDelivered, findNaming, readMeasured, type MeasuredIds } from '../../ingest/messages/measured.ts';
+import { findDelivered, findNaming, type MeasuredIds } from '../../ingest/messages/measured.ts';
 import { readJson } from '../../json.ts';
 import { readStream } from '../../lakehouse/read/read.ts';
 import { storeMacroRows, type MacroRow } from '../../ingest/messages/macros.ts';
 import type { ItemResult } from '../../sandbox/job.ts';
-import { isStorageFull } from '../../storage/full.ts';
+import { isOutOfMemory, isStorageFull } from '../../storage/full.ts';
 import { openSource } from '../data/data.service.ts';
 import {
   claimWork,
@@ -20,6 +20,7 @@ import {
   excuseWork,
   findKeptCode,
   findLiveCode,
+  giveUpReprocess,
   hasMacro,
   holdReprocess,
   holdWork,
@@ -34,7 +35,8 @@ import {
   type Work,
 } from './macro-runs.queries.ts';
 import { makeMeasurementRequest, PIECE } from './macro-runs.service.ts';
-import { splitBatches, readMacroContext, listElements, printError, isTransient, makeMacroRow, type Element } from './running.ts';
+import { readElements } from './elements.ts';
+import { splitBatches, readMacroContext, printError, isTransient, makeMacroRow, type Element } from './running.ts';
 
 /** After so long without a sign of its worker, a piece may be claimed by another. */
 const LEASE_SECONDS = 8;
@@ -201,11 +203,22 @@ async function settle(ctx: Context, work: Work, outcome: Outcome, signal: AbortS
   ctx.metrics.macroRows.inc({ outcome: 'made' }, rows.length - wrong);
 }
 
+/** Cuts a piece in two. Both are begun anew. */
+async function halve(ctx: Context, { id, ...work }: Work): Promise<void> {
+  const middle = Math.ceil(work.rowIds.length / 2);
+  const halves = [work.rowIds.slice(0, middle), work.rowIds.slice(middle)];
+  await ctx.db.transaction(async (tx) => {
+    if (!(await endWork(tx, id))) throw new Superseded();
+    const made = halves.map((rowIds) => ({ ...work, id: randomUUIDv7(), rowIds, tries: 0 }));
+    await insertWork(tx, work.experimentId, made);
+  });
+}
+
 async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<void> {
   const code = await codeOf(ctx, piece);
   if (code === WITHHELD) return withhold(ctx, piece);
-  const rows = await readMeasured(ctx, piece.experimentId, { ids: piece.rowIds, from: piece.from, to: piece.to }, signal);
-  const elements = rows.flatMap(listElements);
+  const elements = await readElements(ctx, piece, signal);
+  if (!elements) return halve(ctx, piece);
   let outcome: Outcome;
   if (typeof code === 'string') outcome = refuse(piece, elements, code, 'none');
   else
@@ -297,14 +310,22 @@ async function startRun(ctx: Context, run: StoredRun, signal: AbortSignal): Prom
   });
 }
 
-/** Starts queued requests. One that fails stays queued for later, and holds back neither the others nor the work that is due. */
+/** What a request shows whose measurements could not be found. */
+const TOO_LARGE =
+  'To find these measurements takes more memory than reading may use. Narrow the run by filters, or filter by other columns.';
+const isTooLarge = (error: unknown) => isOutOfMemory(error) || (error instanceof ApiError && error.code === 'READ_TOO_LARGE');
+
+/**
+ * Starts queued requests. One that fails stays queued for later, and holds back neither the others nor the work that is due. One that is too large each time is
+ * ended.
+ */
 async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
   for (const run of await listQueued(ctx.db))
     await startRun(ctx, run, signal).catch(async (error: unknown) => {
       signal.throwIfAborted();
-      const { id, experimentId, macroId } = run;
+      const { id, experimentId, macroId, tries } = run;
       ctx.log.warn({ err: error, experimentId, macroId }, 'a macro could not be run again yet');
-      await holdReprocess(ctx.db, id);
+      await (isTooLarge(error) && tries + 1 >= TRIES.run ? giveUpReprocess(ctx.db, id, TOO_LARGE) : holdReprocess(ctx.db, id));
     });
 }
 

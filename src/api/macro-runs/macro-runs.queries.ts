@@ -134,9 +134,15 @@ export const noteWithheld = (tx: Transaction, row: { experimentId: string; macro
 
 const columns = fragment`id, experiment_id as "experimentId", macro_id as "macroId", code_version as "codeVersion", include_delivered as "includeDelivered", scope, filters, status,
   total_rows as "totalRows", done_rows as "doneRows", failed_rows as "failedRows", created_by as "createdBy", created_at as "createdAt",
-  started_at as "startedAt", completed_at as "completedAt"`;
+  started_at as "startedAt", completed_at as "completedAt", tries, note`;
 
-export type StoredRun = Omit<Reprocess, 'filters' | 'note'> & { filters: string | null };
+export type StoredRun = Omit<Reprocess, 'filters' | 'note'> & {
+  filters: string | null;
+  /** How often it was begun in vain. */
+  tries: number;
+  /** Why it could not be begun at all. */
+  note: string | null;
+};
 
 /** Lets an experiment run a macro that it could not read. `onNew` says whether the macro also runs on future measurements; null leaves this as it is. */
 export const allowMacro = (tx: Transaction, row: { experimentId: string; macroId: string; onNew: boolean | null; allowedBy: string }) =>
@@ -195,6 +201,11 @@ export const holdReprocess = (db: Queryable, id: string) =>
   db.run(sql('macroRuns.holdReprocess')`
     update macro_reprocesses set tries = tries + 1, next_at = now() + make_interval(secs => least(15, 2 ^ least(tries + 1, 4)))
     where id = ${id} and status = 'queued'`);
+
+/** Ends a queued request that cannot be begun, and keeps why. */
+export const giveUpReprocess = (db: Queryable, id: string, note: string) =>
+  db.run(sql('macroRuns.giveUpReprocess')`
+    update macro_reprocesses set status = 'completed', completed_at = now(), note = ${note} where id = ${id} and status = 'queued'`);
 
 /** Starts a queued request; false when another worker has started it. */
 export const startReprocess = async (tx: Transaction, id: string, totalRows: number) =>

@@ -56,12 +56,24 @@ async function inSession<T>({ staging }: Reading, signal: AbortSignal | undefine
 const text = (value: unknown) => (typeof value === 'string' ? value : null);
 const number = (value: unknown) => (typeof value === 'number' ? value : null);
 
+interface ReadOptions {
+  signal?: AbortSignal;
+  /** Leaves out the sample, the context and the answers, which may be large. */
+  withoutContent?: boolean;
+}
+
 /** Reads measurements of an experiment, in no order; those that are not there any more are left out. */
-export async function readMeasured(deps: Reading, experimentId: string, wanted: MeasuredIds, signal?: AbortSignal): Promise<Measured[]> {
+export async function readMeasured(
+  deps: Reading,
+  experimentId: string,
+  wanted: MeasuredIds,
+  { signal, withoutContent = false }: ReadOptions = {},
+): Promise<Measured[]> {
   const table = await findTable(deps.db, experimentId, 'raw_data');
   const files = table ? await listFilesAt(deps.db, table.id, table.version, { from: wanted.from, to: wanted.to }) : [];
   if (!table || files.length === 0) return [];
-  const questions = (await listColumnsAt(deps.db, table.id, table.version)).filter(({ origin }) => origin === 'question');
+  const columns = withoutContent ? [] : await listColumnsAt(deps.db, table.id, table.version);
+  const questions = columns.filter(({ origin }) => origin === 'question');
   const names = questions.map(({ name }) => name);
   return inSession(deps, signal, async (session) => {
     await session.prepare([
@@ -72,7 +84,8 @@ export async function readMeasured(deps: Reading, experimentId: string, wanted: 
       list('ids', wanted.ids),
     ]);
     const rows = await session.rows({
-      sql: `select id, ${TIME} as at, device_id, device_name, timezone, latitude, longitude, workbook_run_id, contributor_id, client_id, data::varchar as data, macro_context
+      sql: `select id, ${TIME} as at, device_id, device_name, timezone, latitude, longitude, workbook_run_id, contributor_id, client_id,
+        ${withoutContent ? 'null as data, null as macro_context' : 'data::varchar as data, macro_context'}
         ${names.map((name, at) => `, ${quoteName(name)} as q${at + 1}`).join('')}
         from ${rawWith(names)} where id in (select unnest(getvariable('ids')))`,
       values: [],
