@@ -1091,6 +1091,7 @@ table upload_files
   columns jsonb not null default '[]'::jsonb
   completed_at timestamp with time zone
   replay_requested_at timestamp with time zone
+  tries integer not null default 0
   constraint upload_files_byte_count_check CHECK ((byte_count >= 0))
   constraint upload_files_check CHECK ((rows_in = ((stored + quarantined) + already_there)))
   constraint upload_files_path_check CHECK (((length(path) >= 1) AND (length(path) <= 256)))

@@ -3,7 +3,7 @@ import { createHash, randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import { isAround } from '../../ingest/messages/drain.ts';
+import { isAround } from '../../ingest/around.ts';
 import { eraseMessages, listKnownObjects, storeMessages } from '../../ingest/messages/store.ts';
 import { errors } from '../../errors.ts';
 import { isObjectKey, printObjectKey, refuseTooLarge, type ObjectFacts } from '../../storage/objects.ts';

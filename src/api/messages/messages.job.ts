@@ -1,7 +1,8 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { decide } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import { drainMessages, isAround, MOST_TRIES } from '../../ingest/messages/drain.ts';
+import { isAround } from '../../ingest/around.ts';
+import { drainMessages, MOST_TRIES } from '../../ingest/messages/drain.ts';
 import { listContributors, forgetMessages, insertContributors, listWaiting } from '../../ingest/messages/store.ts';
 import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages/store.ts';
 import type { JobHandler } from '../../jobs/queue.ts';

@@ -131,7 +131,7 @@ export class UploadsController extends ApiController {
   /**
    * For everybody who may contribute to the experiment: members of its organization and people with a grant. Reads the quarantined records of an
    * upload again, in the background: what can be read by now is stored under the row ids that it would have had, and leaves the quarantine; nothing
-   * else changes. It is for use after an update or a raised limit of the service. An upload that quarantined nothing is answered as it is. Refused
+   * else changes. Files that failed with the reason `processing_failed` are read again too. It is for use after an update or a raised limit of the service. An upload with neither is answered as it is. Refused
    * with UPLOAD_RUNNING while the upload is being read, EXPERIMENT_ARCHIVED (409), and TABLE_DELETED (410) when its table was removed.
    * @summary Read the quarantined records again
    * @param id Experiment, by its UUID.

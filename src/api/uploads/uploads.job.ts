@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { ingestUpload } from '../../ingest/uploads/ingest.ts';
+import { ingestUpload, PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { publishEvent } from '../events/events.service.ts';
@@ -30,7 +30,7 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
       {
         signal,
         onEnd: async (tx, status) => {
-          if (status === 'failed') await deleteTableOf(tx, uploadId);
+          if (status === 'failed') await deleteTableOf(tx, uploadId, PROCESSING_FAILED);
           await publishEvent(ctx, tx, {
             kind: status === 'failed' ? 'upload.failed' : 'upload.completed',
             experimentId: upload.experimentId,

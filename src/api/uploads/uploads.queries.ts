@@ -79,10 +79,16 @@ export const lockUpload = (db: Queryable, experimentId: string, uploadId: string
   db.one<{ status: string; tableId: string | null }>(sql('uploads.lock')`
     select status, table_id as "tableId" from uploads where id = ${uploadId} and experiment_id = ${experimentId} for update`);
 
+/** Has files be read that could not be for a reason that was not their own; answers how many. */
+export const reopenFiles = (db: Queryable, uploadId: string, reason: string) =>
+  db.run(sql('uploads.reopenFiles')`
+    update upload_files set status = 'pending', reason = null, message = null, completed_at = null, tries = 0
+    where upload_id = ${uploadId} and status = 'failed' and reason = ${reason} and object_key is not null`);
+
 /** Marks the files with refused records to be read again; answers how many. */
 export const requestReplay = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.requestReplay')`
-    update upload_files set replay_requested_at = now() where upload_id = ${uploadId} and quarantined > 0 and object_key is not null`);
+    update upload_files set replay_requested_at = now(), tries = 0 where upload_id = ${uploadId} and quarantined > 0 and object_key is not null`);
 
 export const reopenUpload = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.reopen')`update uploads set status = 'running', completed_at = null, heartbeat_at = now() where id = ${uploadId}`);
@@ -136,9 +142,10 @@ export const forgetObject = (db: Queryable, uploadId: string, path: string) =>
 export const deleteUploadsOf = (db: Queryable, experimentId: string) =>
   db.run(sql('uploads.deleteOf')`delete from uploads where experiment_id = ${experimentId}`);
 
-/** Deletes the table that an upload was to make, if the table is empty and no other upload goes into it. */
-export const deleteTableOf = (db: Queryable, uploadId: string) =>
+/** Deletes the table that an upload was to make, if the table is empty, no other upload goes into it and no file failed for the `kept` reason. */
+export const deleteTableOf = (db: Queryable, uploadId: string, kept: string) =>
   db.run(sql('uploads.deleteTableOf')`
     delete from lake_tables t using uploads u
     where u.id = ${uploadId} and t.id = u.table_id and t.version = 0 and t.created_at >= u.created_at
-      and not exists (select from uploads other where other.table_id = t.id and other.id <> u.id)`);
+      and not exists (select from uploads other where other.table_id = t.id and other.id <> u.id)
+      and not exists (select from upload_files f where f.upload_id = u.id and f.reason = ${kept})`);

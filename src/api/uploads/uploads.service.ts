@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
+import { PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
 import { nameFile } from '../../ingest/uploads/names.ts';
 import { createTable, findUploadTable } from '../../lakehouse/tables/manifest.ts';
 import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
@@ -34,6 +35,7 @@ import {
   lockUpload,
   markFileReceived,
   markReceived,
+  reopenFiles,
   reopenUpload,
   requestReplay,
 } from './uploads.queries.ts';
@@ -147,7 +149,7 @@ export async function abandon(ctx: Context, uploadId: string, reason: string, is
     if (owner && !isRepeat)
       await publishEvent(ctx, tx, { kind: 'upload.failed', experimentId: owner.experimentId, facts: { uploadId, status: 'failed' } });
     // the name is free again although the bytes may have to wait for the store
-    await deleteTableOf(tx, uploadId);
+    await deleteTableOf(tx, uploadId, PROCESSING_FAILED);
     return true;
   });
   if (!isAbandoned) return;
@@ -269,7 +271,7 @@ export async function loadReport(
   return { ...upload, files: await listUploadFiles(db, path.uploadId) };
 }
 
-/** Has a job read the quarantined records of an upload again. Errors: not found, archived, still being read, its table gone. */
+/** Has a job read the quarantined records of an upload again, and its files that could not be read for no reason of their own. Errors: not found, archived, still being read, its table gone. */
 export async function replayUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
@@ -277,7 +279,8 @@ export async function replayUpload(ctx: Context, caller: Caller, experimentId: s
     if (!upload) throw errors.uploadNotFound();
     if (upload.status === 'pending' || upload.status === 'running') throw errors.uploadRunning();
     if (upload.tableId === null) throw errors.tableDeleted();
-    if ((await requestReplay(tx, uploadId)) > 0) {
+    const files = (await requestReplay(tx, uploadId)) + (await reopenFiles(tx, uploadId, PROCESSING_FAILED));
+    if (files > 0) {
       await reopenUpload(tx, uploadId);
       await audit(tx, caller, {
         action: 'upload.replayed',

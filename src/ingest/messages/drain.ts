@@ -2,9 +2,8 @@
  * Stores the waiting messages of one experiment, batch after batch. While one batch is taken apart, the one before it is written, and the one before that is
  * committed.
  */
-import { ApiError } from '../../errors.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { isStorageFull } from '../../storage/full.ts';
+import { isAround } from '../around.ts';
 import { makeTableIds } from './tables.ts';
 import { ingestMessages, type MessageDeps, type ReadMessage, type Storing } from './store.ts';
 import { findNewest, forgetTries, listPending, noteTry, takeBackTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
@@ -44,10 +43,6 @@ interface Taken {
   /** The id of the note of this try. */
   tryId?: number;
 }
-
-/** True for a failure that says nothing about the messages: a full disk, or a store or database that cannot be reached. */
-export const isAround = (error: unknown): boolean =>
-  isStorageFull(error) || (error instanceof ApiError && (error.status === 503 || error.status === 504));
 
 /** Takes the first messages of a list that are tried together: no message waits for one that failed more often. */
 function takeTogether(waiting: readonly InboxMessage[], most: number): InboxMessage[] {

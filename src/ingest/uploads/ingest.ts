@@ -8,11 +8,12 @@ import { changeWith } from '../../lakehouse/tables/rewriting.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
+import { isAround } from '../around.ts';
 import { NotPlain } from './read/json-lines.ts';
 import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
 import { isOutOfMemory } from '../../storage/full.ts';
-import { replayFile } from './replay.ts';
+import { leaveReplay, replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
 import { findStanding, hasOtherRows } from './standing.ts';
 import { explain, fetchOriginal, checkKind, stageRows, widenUploadTable } from './rows.ts';
@@ -36,8 +37,18 @@ export interface UploadReport {
 }
 
 const TRIES = 5;
+/**
+ * How often a file may fail for a reason that is unknown. The job rests 1, 2, 4 and 8 s between: what passes by itself passes in that time, and no other upload
+ * waits for it meanwhile.
+ */
+const MOST_FAILURES = 5;
 /** How often a file is tried that does not fit the memory of the engine, of which others may have had a part. */
 const MEMORY_TRIES = 3;
+
+/** Says of a file that it is kept, and may be read again. */
+export const PROCESSING_FAILED = 'processing_failed';
+const FAILED =
+  'This file could not be read for a reason that is not its own. It is kept: have it read again by “replay” of its upload, and tell the operator if that fails too.';
 
 const tooMuchMemory = (cause: unknown) =>
   new FileRefused(
@@ -48,22 +59,30 @@ const tooMuchMemory = (cause: unknown) =>
 
 /**
  * Turns the objects of one upload into rows, file by file, each in one transaction with its report. Safe to run again after a crash at any moment, and at the
- * same time elsewhere: a file's rows are added once. A file whose replay was asked for adds the rows that it was missing. Undefined when the upload is not
- * there or has ended.
+ * same time elsewhere: a file's rows are added once. A file whose replay was asked for adds the rows that it was missing. A file that fails holds back no other;
+ * its error is thrown at the end, so that it is tried again later. Undefined when the upload is not there or has ended.
  */
 export async function ingestUpload(deps: IngestDeps, uploadId: string, options: IngestOptions = {}): Promise<UploadReport | undefined> {
   const upload = await uploads.startUpload(deps.db, uploadId);
   if (!upload) return undefined;
   const beat = setInterval(() => void uploads.beatUpload(deps.db, uploadId).catch(() => 0), options.heartbeatMs ?? 5_000);
   const done: FileOutcome[] = [];
+  const failures: unknown[] = [];
   try {
     for (const file of await uploads.listUploadFiles(deps.db, uploadId)) {
       options.signal?.throwIfAborted();
       if (file.status !== 'pending' && !file.replayRequested) continue;
-      const outcome = await workOn(deps, upload, file, options.signal);
+      const outcome = await workOn(deps, upload, file, options.signal).catch(async (error: unknown) => {
+        if (options.signal?.aborted === true || isAround(error)) throw error;
+        if ((await uploads.countFailure(deps.db, uploadId, file.path)) >= MOST_FAILURES) return giveUp(deps, upload, file, error);
+        failures.push(error);
+        return undefined;
+      });
+      if (!outcome) continue;
       done.push(outcome);
       options.onFile?.(outcome);
     }
+    if (failures.length > 0) throw failures[0];
     const status = await deps.db.transaction(async (tx) => {
       const ended = await uploads.finishUpload(tx, uploadId);
       if (ended) await options.onEnd?.(tx, ended.status as UploadReport['status']);
@@ -102,6 +121,15 @@ async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/** Ends a file that failed too often. Its bytes stay. */
+async function giveUp(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, error: unknown): Promise<FileOutcome> {
+  deps.log?.('a file of an upload is given up', { err: error, uploadId: upload.id, path: file.path });
+  if (file.status !== 'pending') return leaveReplay(deps, { upload, file }, FAILED);
+  const outcome: FileOutcome = { ...empty(file), status: 'failed', reason: PROCESSING_FAILED, message: FAILED };
+  await finish(deps.db, upload.id, outcome);
+  return outcome;
 }
 
 /** Somebody has removed the table since the upload began. */

@@ -27,7 +27,11 @@ import type { FileOutcome, UploadFileRow } from './uploads.queries.ts';
 const standing = (file: UploadFileRow): FileOutcome => ({ ...file, status: file.status as FileOutcome['status'] });
 
 /** Ends a replay that changed no row. */
-async function leave({ db }: IngestDeps, { upload, file }: Task, message = file.message): Promise<FileOutcome> {
+export async function leaveReplay(
+  { db }: IngestDeps,
+  { upload, file }: Pick<Task, 'upload' | 'file'>,
+  message = file.message,
+): Promise<FileOutcome> {
   const outcome = { ...standing(file), message };
   await db.transaction(async (tx) => {
     await uploads.finishReplay(tx, upload.id, outcome);
@@ -81,18 +85,18 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
   const { upload, file, work } = task;
   const { objectKey, sha256 } = file;
   const table = upload.tableId === null ? undefined : await findTableById(db, upload.tableId);
-  if (!table) return leave(deps, task, errors.tableDeleted().message);
+  if (!table) return leaveReplay(deps, task, errors.tableDeleted().message);
   const quarantine = await findTable(db, upload.experimentId, 'quarantine');
   const sent = { tableId: table.id, sha256: sha256 ?? '', path: file.path, reading: upload.reading };
   const there = await findOwnSource(db, sent, upload.id);
-  if (objectKey === null || !quarantine || !there || there.quarantinedCount === 0) return leave(deps, task);
+  if (objectKey === null || !quarantine || !there || there.quarantinedCount === 0) return leaveReplay(deps, task);
 
   const { source } = there;
   const readOtherwise = 'The file was read in another way since then, and its rows are in the table.';
-  if (await hasOtherRows(db, sent)) return leave(deps, task, readOtherwise);
+  if (await hasOtherRows(db, sent)) return leaveReplay(deps, task, readOtherwise);
 
   const live = await listFilesAt(db, quarantine.id, quarantine.version);
-  if (live.length === 0) return leave(deps, task, 'The refused records of this file are not kept any more.');
+  if (live.length === 0) return leaveReplay(deps, task, 'The refused records of this file are not kept any more.');
   const known = await listColumnsAt(db, table.id, table.version);
   const session = await staging.session({ signal });
   const refusedFile = await BufferedFile.create(join(work, 'refused'));
@@ -126,8 +130,12 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     });
     await refusedFile.close();
     if (numbering.passed !== there.rowCount)
-      return await leave(deps, task, 'The records of this file are told apart in another way now; send it again, under another name.');
-    if (read.rows === 0 && refusals.count === before.rows.size) return await leave(deps, task);
+      return await leaveReplay(
+        deps,
+        task,
+        'The records of this file are told apart in another way now; send it again, under another name.',
+      );
+    if (read.rows === 0 && refusals.count === before.rows.size) return await leaveReplay(deps, task);
 
     const refused = refusedFile.path;
     const { typed, rows } = await stageRows(deps, task, { session, read, source, tableId: table.id, known, refused });
@@ -171,10 +179,10 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     return outcome;
   } catch (error) {
     await removeUncommitted(deps, written);
-    if (error instanceof FileRefused) return await leave(deps, task, error.message);
-    if (error instanceof ApiError && error.code === 'TABLE_DELETED') return await leave(deps, task, error.message);
+    if (error instanceof FileRefused) return await leaveReplay(deps, task, error.message);
+    if (error instanceof ApiError && error.code === 'TABLE_DELETED') return await leaveReplay(deps, task, error.message);
     if (error instanceof ApiError && error.code === 'OBJECT_NOT_FOUND')
-      return await leave(deps, task, 'The bytes of this file are not kept any more.');
+      return await leaveReplay(deps, task, 'The bytes of this file are not kept any more.');
     throw error;
   } finally {
     session.close();

@@ -83,6 +83,13 @@ export const finishFile = (db: Queryable, uploadId: string, file: FileOutcome) =
       message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now()
     where upload_id = ${uploadId} and path = ${file.path} and status = 'pending'`);
 
+/** Counts a failure of a file; answers how many there were. */
+export const countFailure = async (db: Queryable, uploadId: string, path: string) =>
+  (
+    await db.one<{ tries: number }>(sql('ingest.countFailure')`
+      update upload_files set tries = tries + 1 where upload_id = ${uploadId} and path = ${path} returning tries`)
+  )?.tries ?? 0;
+
 /** Records what became of a file whose refused records were read again. Answers 0 when another process already has. */
 export const finishReplay = (db: Queryable, uploadId: string, file: FileOutcome) =>
   db.run(sql(

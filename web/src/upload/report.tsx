@@ -59,17 +59,17 @@ function Counts({ upload: { rowCount, quarantined, alreadyThere, rowsIn } }: { u
 }
 
 /** Has what could not be stored read again. */
-function Replay({ id, uploadId }: { id: string; uploadId: string }) {
+function Replay({ id, uploadId, isKept }: { id: string; uploadId: string; isKept: boolean }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => replayUpload(id, uploadId),
     onSuccess: (upload) => queryClient.setQueryData(uploadQuery(id, uploadId).queryKey, upload),
   });
   return (
     <div className="stack">
-      <p className="small quiet">{said.quarantineHint}</p>
+      <p className="small quiet">{isKept ? said.keptHint : said.quarantineHint}</p>
       <p>
         <SendButton isSending={isPending} onClick={() => mutate()}>
-          {said.replay}
+          {isKept ? said.replayKept : said.replay}
         </SendButton>
       </p>
       <Problem error={error} />
@@ -90,6 +90,7 @@ export function ReportPage() {
   }, [hasEnded, id]);
   if (upload === undefined) return <NotYet error={error} refetch={refetch} />;
   const { uploadTableId, uploadTableName, sourceKind, status, errorMessage, createdAt, quarantined, rowCount, alreadyThere } = upload;
+  const isKept = upload.files.some(({ reason }) => reason === 'processing_failed');
   const table = tables?.find(({ identifier }) => identifier === uploadTableId);
   const isWritable = experiment.status !== 'archived' && capabilities.canContribute;
   return (
@@ -110,7 +111,9 @@ export function ReportPage() {
           </p>
         ) : null}
         <Counts upload={upload} />
-        {hasEnded && quarantined > 0 && uploadTableId !== null && isWritable ? <Replay id={id} uploadId={uploadId} /> : null}
+        {hasEnded && (quarantined > 0 || isKept) && uploadTableId !== null && isWritable ? (
+          <Replay id={id} uploadId={uploadId} isKept={isKept} />
+        ) : null}
         <p className="inline">
           {table !== undefined && rowCount + alreadyThere > 0 && hasEnded ? (
             <Link className="button primary" to="/experiments/$id/tables/$table" params={{ id, table: table.identifier }}>

@@ -138,7 +138,9 @@ export const upload = {
     records: 'records in the files',
     quarantineHint:
       'Records in quarantine could not be stored and are kept as they were sent. Read them again after an update or a raised limit of the service.',
+    keptHint: 'Files that failed for a reason that is not their own are kept. Read them again once the service was mended.',
     replay: 'Read the quarantine again',
+    replayKept: 'Read the files again',
     open: 'Open the table',
     another: 'Upload more',
     fileFacts: (stored: string, quarantined: string, there: string, records: string) =>
