@@ -13,3 +13,13 @@ export interface Caller {
    */
   created<T>(tx: Transaction, answer: T, secret?: { made: string }): Promise<T>;
 }
+
+/** The Idempotency-Key of a call whose body is still to come. */
+export interface HeldKey {
+  /** Whether an earlier call was answered: this one must do nothing but tell its fingerprint. */
+  isRepeat: boolean;
+  /** Keeps the key while the body comes. */
+  prolong: () => Promise<unknown>;
+  /** Says what has come. Throws the answer of the earlier call where this one is a repeat. */
+  tell: (fingerprint: Buffer) => void;
+}

@@ -85,6 +85,9 @@ test('an upload into a table that is deleted while it comes is told so', async (
   expect(refused).toMatchObject({ status: 410, body: { code: 'TABLE_DELETED' } });
   expect((await owner('GET', uploads)).body.uploads[0]).toMatchObject({ status: 'failed', errorMessage: refused.body.detail });
   expect(await readdir(join(site.dataDir, 'objects/uploads'))).not.toContain((await owner('GET', uploads)).body.uploads[0].uploadId);
+  const late = beginUpload({ targetKind: 'existing', uploadTableId: gone });
+  late.end();
+  expect(await late.answer).toMatchObject({ status: 404, body: { code: 'TABLE_NOT_FOUND' } });
 });
 
 test('an upload that comes while its table is being deleted is told so', async () => {
@@ -101,4 +104,48 @@ test('an upload that comes while its table is being deleted is told so', async (
     return late;
   });
   expect(await two.answer).toMatchObject({ status: 410, body: { code: 'TABLE_DELETED' } });
+});
+
+test('of uploads with one key at once the first is stored, and the others are told that it runs and then its answer', async () => {
+  const fields = { targetKind: 'new', targetName: 'once' };
+  const headers = { 'idempotency-key': 'once' };
+  const known = await countUploads();
+  const first = beginUpload(fields, headers);
+  await begun(known);
+  const during = await Promise.all(
+    Array.from({ length: 4 }, () => {
+      const other = beginUpload(fields, headers);
+      other.end();
+      return other.answer;
+    }),
+  );
+  for (const each of during)
+    expect(each).toMatchObject({ status: 409, headers: { 'retry-after': '1' }, body: { code: 'IDEMPOTENCY_IN_PROGRESS' } });
+  first.end();
+  const stored = await first.answer;
+  expect(stored.status).toBe(201);
+  const again = beginUpload(fields, headers);
+  again.end();
+  expect(await again.answer).toMatchObject({ status: 201, headers: { 'idempotency-replayed': 'true' }, body: stored.body });
+  const other = beginUpload({ targetKind: 'new', targetName: 'other' }, headers);
+  other.end();
+  expect(await other.answer).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+  expect(await countUploads()).toBe(known + 1);
+  expect(await ended(stored.body.uploadId)).toMatchObject({ status: 'completed', rowCount: 2 });
+  expect((await readdir(join(site.dataDir, 'objects/uploads'))).length).toBeLessThanOrEqual(known + 1);
+});
+
+test('an upload that is refused gives its key back', async () => {
+  const headers = { 'idempotency-key': 'refused' };
+  await uploadTable(owner, experimentId, 'taken', 'n\n0\n');
+  const refused = beginUpload({ targetKind: 'new', targetName: 'taken' }, headers);
+  refused.end();
+  expect(await refused.answer).toMatchObject({ status: 409, body: { code: 'TABLE_NAME_TAKEN' } });
+  await expect
+    .poll(async () => {
+      const next = beginUpload({ targetKind: 'new', targetName: 'free' }, headers);
+      next.end();
+      return (await next.answer).status;
+    })
+    .toBe(201);
 });

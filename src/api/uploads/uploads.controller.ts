@@ -2,7 +2,7 @@ import type { Request as HttpRequest } from 'express';
 import { Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { limitCount, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { claimIdempotencyKey, isKeyUsed } from '../../http/answers/idempotency.ts';
+import { holdIdempotencyKey } from '../../http/answers/idempotency.ts';
 import { readParts } from '../../http/requests/multipart.ts';
 import { PREVIEW_LIMITS } from '../../ingest/limits.ts';
 import { previewUpload } from './preview.service.ts';
@@ -88,8 +88,7 @@ export class UploadsController extends ApiController {
       {
         announcedBytes: Number(request.headers['content-length'] ?? 0),
         signal: this.exchange.signal,
-        isKeyUsed: () => isKeyUsed(request, caller),
-        claim: (fingerprint) => claimIdempotencyKey(request, this.response, caller, fingerprint),
+        holdKey: () => holdIdempotencyKey(request, this.response, caller),
       },
     );
     this.setStatus(201);

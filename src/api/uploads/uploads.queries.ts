@@ -106,8 +106,6 @@ export const listNeededObjects = (db: Queryable, keys: readonly string[]) =>
     select f.object_key as "objectKey" from upload_files f join uploads u on u.id = f.upload_id
     where f.object_key = any (${keys}::text[]) and not (u.status = 'failed' and u.received_at is null)`);
 
-export const deleteUpload = (db: Queryable, uploadId: string) => db.run(sql('uploads.delete')`delete from uploads where id = ${uploadId}`);
-
 const SILENT_SECONDS = 15;
 const silent = fragment`status in ('pending', 'running') and heartbeat_at < now() - make_interval(secs => ${SILENT_SECONDS})`;
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '../../auth/audit.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Caller, HeldKey } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
@@ -19,7 +19,6 @@ import type { UploadReport } from './uploads.model.ts';
 import {
   beatReceiving,
   deleteTableOf,
-  deleteUpload,
   deleteUploadsOf,
   failReceiving,
   findUpload,
@@ -90,7 +89,6 @@ async function targetTable(tx: Transaction, caller: Caller, experimentId: string
 }
 
 async function begin(ctx: Context, caller: Caller, experimentId: string, fields: Fields): Promise<Receiving> {
-  if (fields.targetKind === 'new') await requireAccess(ctx.db, caller.userId, 'experiment', experimentId, 'manage');
   const uploadId = randomUUIDv7();
   await ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
@@ -141,12 +139,12 @@ async function receiveFile(ctx: Context, { uploadId, sourceKind }: Receiving, pa
 }
 
 /** Ends an upload that did not arrive, and removes its bytes and the table that it was to make. Bytes that stay are removed by `sweepUploadObjects`. */
-export async function abandon(ctx: Context, uploadId: string, reason: string, isRepeat = false): Promise<void> {
+export async function abandon(ctx: Context, uploadId: string, reason: string): Promise<void> {
   const keys = await listObjectKeys(ctx.db, uploadId);
   const isAbandoned = await ctx.db.transaction(async (tx) => {
     if ((await failReceiving(tx, uploadId, reason)) === 0) return false;
     const owner = await findUploadOwner(tx, uploadId);
-    if (owner && !isRepeat)
+    if (owner)
       await publishEvent(ctx, tx, { kind: 'upload.failed', experimentId: owner.experimentId, facts: { uploadId, status: 'failed' } });
     // the name is free again although the bytes may have to wait for the store
     await deleteTableOf(tx, uploadId, PROCESSING_FAILED);
@@ -160,14 +158,12 @@ export async function abandon(ctx: Context, uploadId: string, reason: string, is
 /** How long the sender of a failed upload waits until it is abandoned. Without the database or the store this may take far longer. */
 const ABANDON_MS = 2_000;
 
-/** Abandons an upload, and goes on with that by itself after a while. Never throws: the sweeps do what fails. A repeat leaves no row. */
-async function abandonPromptly(ctx: Context, uploadId: string, error: unknown, isRepeat: boolean): Promise<void> {
+/** Abandons an upload, and goes on with that by itself after a while. Never throws: the sweeps do what fails. */
+async function abandonPromptly(ctx: Context, uploadId: string, error: unknown): Promise<void> {
   const reason = error instanceof ApiError ? error.message : 'The upload was cut off.';
-  const abandoning = async () => {
-    await abandon(ctx, uploadId, isRepeat ? 'This upload was a repeat of an earlier one.' : reason, isRepeat);
-    if (isRepeat) await deleteUpload(ctx.db, uploadId);
-  };
-  const ended = abandoning().catch((failed: unknown) => ctx.log.warn({ err: failed, uploadId }, 'an upload is left to the sweeps'));
+  const ended = abandon(ctx, uploadId, reason).catch((failed: unknown) =>
+    ctx.log.warn({ err: failed, uploadId }, 'an upload is left to the sweeps'),
+  );
   await Promise.race([ended, sleep(ABANDON_MS, undefined, { ref: false })]);
 }
 
@@ -175,10 +171,8 @@ interface ReceiveOptions {
   /** Size of the whole body, as its sender announced it; 0 when not announced. */
   announcedBytes: number;
   signal: AbortSignal;
-  /** Whether the caller's Idempotency-Key was seen before. */
-  isKeyUsed: () => Promise<boolean>;
-  /** Claims the caller's Idempotency-Key for what has arrived; throws when the call is a repeat. */
-  claim: (fingerprint: Buffer) => Promise<void>;
+  /** Claims the caller's Idempotency-Key before the files come. */
+  holdKey: () => Promise<HeldKey>;
 }
 
 /**
@@ -190,20 +184,13 @@ export async function receiveUpload(
   caller: Caller,
   experimentId: string,
   parts: AsyncIterable<UploadPart>,
-  { announcedBytes, signal, isKeyUsed, claim }: ReceiveOptions,
+  { announcedBytes, signal, holdKey }: ReceiveOptions,
 ): Promise<UploadReport> {
   const given: Record<string, string> = {};
   const received: { path: string; sha256: string }[] = [];
   let receiving: Receiving | undefined;
   let beat: NodeJS.Timeout | undefined;
-  let refusal: ApiError | undefined;
-  let isRepeat = false;
-  const claimWhatArrived = () =>
-    claim(
-      createHash('sha256')
-        .update(JSON.stringify([given, received]))
-        .digest(),
-    );
+  let key: HeldKey | undefined;
   try {
     for await (const part of parts) {
       if (part.kind === 'field') {
@@ -213,33 +200,28 @@ export async function receiveUpload(
       }
       if (part.name !== 'files') throw errors.uploadRefused("The file parts must be named 'files'.");
       const fields = checkFields(fieldsShape, given);
-      if (!receiving && !refusal) {
+      if (!key) {
         checkAnnounced(ctx, announcedBytes, fields.sourceKind);
-        try {
-          receiving = await begin(ctx, caller, experimentId, fields);
-        } catch (error) {
-          // a repeated call finds the name taken by the first call
-          if (!(error instanceof ApiError && error.code === 'TABLE_NAME_TAKEN' && (await isKeyUsed()))) throw error;
-          refusal = error;
+        if (fields.targetKind === 'new') await requireAccess(ctx.db, caller.userId, 'experiment', experimentId, 'manage');
+        const held = (key = await holdKey());
+        if (!held.isRepeat) {
+          const { uploadId } = (receiving = await begin(ctx, caller, experimentId, fields));
+          const prolong = () => Promise.all([beatReceiving(ctx.db, uploadId), held.prolong()]).catch(() => undefined);
+          beat = setInterval(() => void prolong(), BEAT_MS);
         }
-        const uploadId = receiving?.uploadId;
-        if (uploadId !== undefined) beat = setInterval(() => void beatReceiving(ctx.db, uploadId).catch(() => 0), BEAT_MS);
       }
       if (received.length >= LIMITS[fields.sourceKind].maxFiles)
         throw errors.uploadRefused(`An upload of this kind holds at most ${LIMITS[fields.sourceKind].maxFiles} files.`);
       received.push(receiving ? await receiveFile(ctx, receiving, part, received.length, signal) : await hashFile(fields.sourceKind, part));
     }
     checkFields(fieldsShape, given);
-    if (refusal) {
-      await claimWhatArrived();
-      throw refusal;
-    }
+    key?.tell(
+      createHash('sha256')
+        .update(JSON.stringify([given, received]))
+        .digest(),
+    );
     if (!receiving) throw errors.uploadRefused('The upload holds no files.');
     const { uploadId } = receiving;
-    await claimWhatArrived().catch((error: unknown) => {
-      isRepeat = true;
-      throw error;
-    });
     return await ctx.db.transaction(async (tx) => {
       const arrived = await markReceived(tx, uploadId);
       if (!arrived) throw errors.uploadRefused('The upload took too long and was given up.');
@@ -248,7 +230,7 @@ export async function receiveUpload(
       return caller.created(tx, await loadReport(tx, caller, { experimentId, uploadId }));
     });
   } catch (error) {
-    if (receiving) await abandonPromptly(ctx, receiving.uploadId, error, isRepeat);
+    if (receiving) await abandonPromptly(ctx, receiving.uploadId, error);
     throw error;
   } finally {
     clearInterval(beat);

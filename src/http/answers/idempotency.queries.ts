@@ -35,10 +35,16 @@ export const findKeptAnswer = (db: Queryable, call: Call) =>
     where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key}`);
 
 /** Keeps the answer of a call that still holds its key; 0 when it does not. */
-export const keepAnswer = (db: Queryable, call: Claim, answer: { status: number; body: string | null; secretMade: string | null }) =>
+export const keepAnswer = (db: Queryable, call: Claim, answer: KeptAnswer) =>
   db.run(sql('http.keepAnswer')`
-    update idempotency_keys set status = ${answer.status}, body = ${answer.body}, secret_made = ${answer.secretMade}
+    update idempotency_keys set fingerprint = ${answer.fingerprint}, status = ${answer.status}, body = ${answer.body}, secret_made = ${answer.secretMade}
     where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key} and claim = ${call.claim}`);
+
+/** Keeps the claim of a call that still runs. */
+export const prolongClaim = (db: Queryable, call: Claim) =>
+  db.run(sql('http.prolongClaim')`
+    update idempotency_keys set locked_until = now() + interval '2 minutes'
+    where caller_id = ${call.callerId} and method = ${call.method} and path = ${call.path} and key = ${call.key} and claim = ${call.claim} and status is null`);
 
 export const releaseKey = (db: Queryable, call: Claim) =>
   db.run(sql('http.releaseKey')`

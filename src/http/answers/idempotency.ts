@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Response } from 'express';
-import type { Caller } from '../../auth/caller.ts';
+import type { Caller, HeldKey } from '../../auth/caller.ts';
 import type { Database } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { getRawBody } from '../requests/body.ts';
 import { findOperation } from '../requests/parameters.ts';
 import { getContext, getExchange } from '../exchange.ts';
-import { claimKey, findKeptAnswer, keepAnswer, releaseKey, type Claim } from './idempotency.queries.ts';
+import { claimKey, findKeptAnswer, keepAnswer, prolongClaim, releaseKey, type Claim, type KeptAnswer } from './idempotency.queries.ts';
 
 /** The answer of the first call, thrown to the edge instead of running the operation again. */
 export class StoredAnswer extends Error {
@@ -45,43 +45,40 @@ async function release(db: Database, claim: Claim): Promise<void> {
 
 const describeCall = ({ method, path }: Request, { userId: callerId }: Caller, key: string) => ({ callerId, method, path, key });
 
-/** Whether an earlier call with the same key was answered or still runs. What that call made is then no reason to refuse this one before its body is read. */
-export async function isKeyUsed(request: Request, caller: Caller): Promise<boolean> {
-  const key = request.get('idempotency-key');
-  return key !== undefined && (await findKeptAnswer(getContext(request).db, describeCall(request, caller, key))) !== undefined;
-}
-
-/**
- * Claims the Idempotency-Key of a POST. `caller.created` keeps the first answer of a creation for 24 h, in the transaction of the change. The same key with
- * another body is 422, a second call while the first runs 409. A call that fails, or that creates nothing, gives the key back once its answer is decided:
- * nobody may ever read that.
- */
-export async function claimIdempotencyKey(request: Request, response: Response, caller: Caller, fingerprint?: Buffer): Promise<void> {
-  const key = request.get('idempotency-key');
-  if (key === undefined || request.method !== 'POST') return;
-  if (!KEY.test(key)) throw errors.idempotencyKeyInvalid();
-  if (fingerprint === undefined && request.is('multipart/form-data')) return;
-  const { db } = getContext(request);
-  const call = describeCall(request, caller, key);
-  const print = fingerprint ?? createHash('sha256').update(getRawBody(request)).digest();
-  const claim: Claim = { ...call, claim: randomUUID() };
+/** Takes a key for a first call. Answers what an earlier call keeps instead; errors where that still runs. */
+async function takeKey(db: Database, claim: Claim, print: Buffer): Promise<KeptAnswer | undefined> {
   const claimed = await claimKey(db, claim, print).catch((error: unknown) => {
     // the statement may have claimed the key although its answer is lost
     void release(db, claim);
     throw error;
   });
-  if (claimed === 0) {
-    const kept = await findKeptAnswer(db, call);
-    if (!kept) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
-    if (!kept.fingerprint.equals(print)) throw errors.idempotencyKeyReused();
-    if (kept.status === null) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
-    if (kept.secretMade !== null) throw errors.alreadyDone(kept.secretMade);
-    throw new StoredAnswer(kept.status, kept.body ?? 'null');
-  }
+  if (claimed > 0) return undefined;
+  const kept = await findKeptAnswer(db, claim);
+  if (!kept) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
+  return kept;
+}
+
+/** Answers a repeated call by what the first one was answered. */
+function answerRepeat(kept: KeptAnswer, print: Buffer): never {
+  if (!kept.fingerprint.equals(print)) throw errors.idempotencyKeyReused();
+  if (kept.status === null) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
+  if (kept.secretMade !== null) throw errors.alreadyDone(kept.secretMade);
+  throw new StoredAnswer(kept.status, kept.body ?? 'null');
+}
+
+interface Holder {
+  request: Request;
+  response: Response;
+  caller: Caller;
+}
+
+/** Has the answer of a first call be kept under its key, or the key be given back. `readPrint` is asked when the call has done its work. */
+function keepFirst({ request, response, caller }: Holder, db: Database, claim: Claim, readPrint: () => Buffer): void {
   let kept = false;
   caller.created = async (tx, answer, secret) => {
     const status = findOperation(request)?.successStatus ?? 200;
-    const claims = await keepAnswer(tx, claim, { status, body: secret ? null : JSON.stringify(answer), secretMade: secret?.made ?? null });
+    const body = secret ? null : JSON.stringify(answer);
+    const claims = await keepAnswer(tx, claim, { fingerprint: readPrint(), status, body, secretMade: secret?.made ?? null });
     // this call ran for longer than a claim holds: another call has taken the key over and carries it out
     if (claims === 0) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
     kept = true;
@@ -96,4 +93,45 @@ export async function claimIdempotencyKey(request: Request, response: Response, 
   getExchange(response).onHead = settle;
   // a call that is never answered
   response.once('close', settle);
+}
+
+/**
+ * Claims the Idempotency-Key of a POST whose body has been read. `caller.created` keeps the first answer of a creation for 24 h, in the transaction of the
+ * change. The same key with another body is 422, a second call while the first runs 409. A call that fails, or that creates nothing, gives the key back once
+ * its answer is decided: nobody may ever read that.
+ */
+export async function claimIdempotencyKey(request: Request, response: Response, caller: Caller): Promise<void> {
+  const key = request.get('idempotency-key');
+  if (key === undefined || request.method !== 'POST') return;
+  if (!KEY.test(key)) throw errors.idempotencyKeyInvalid();
+  if (request.is('multipart/form-data')) return;
+  const { db } = getContext(request);
+  const print = createHash('sha256').update(getRawBody(request)).digest();
+  const claim: Claim = { ...describeCall(request, caller, key), claim: randomUUID() };
+  const kept = await takeKey(db, claim, print);
+  if (kept) answerRepeat(kept, print);
+  keepFirst({ request, response, caller }, db, claim, () => print);
+}
+
+/** What a key is claimed with whose body is still to come; no fingerprint is empty. */
+const TO_COME = Buffer.alloc(0);
+
+/** Claims the Idempotency-Key of a POST before its body is read. Otherwise as `claimIdempotencyKey`; a second call while the first runs is refused at once. */
+export async function holdIdempotencyKey(request: Request, response: Response, caller: Caller): Promise<HeldKey> {
+  const key = request.get('idempotency-key');
+  if (key === undefined) return { isRepeat: false, prolong: async () => undefined, tell: () => undefined };
+  const { db } = getContext(request);
+  const claim: Claim = { ...describeCall(request, caller, key), claim: randomUUID() };
+  const kept = await takeKey(db, claim, TO_COME);
+  if (kept?.status === null) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
+  if (kept) return { isRepeat: true, prolong: async () => undefined, tell: (print) => answerRepeat(kept, print) };
+  let told: Buffer = TO_COME;
+  keepFirst({ request, response, caller }, db, claim, () => told);
+  return {
+    isRepeat: false,
+    prolong: () => prolongClaim(db, claim),
+    tell: (print) => {
+      told = print;
+    },
+  };
 }
