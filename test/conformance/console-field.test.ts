@@ -1,7 +1,9 @@
 /** What a technician in the field and an analyst at a desk meet on their ways through the console. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksRight, type Visitor } from '../support/chromium.ts';
 import { makeExperiment, startConsole, type Console } from '../support/console.ts';
+import { dataFilesOf } from '../support/lake-files.ts';
 import { uploadTable } from '../support/uploads.ts';
 
 let site: Console;
@@ -66,5 +68,28 @@ test('an upload that failed, and one whose table is gone, are said in whole sent
   await came.getByText('no header line').waitFor();
   expect(await came.innerText()).toMatch(/it has no header line\. report of/);
   expect(await came.innerText()).toMatch(/1 row stored, 0 quarantined, report of/);
+  expect(complaints).toEqual([]);
+});
+
+test('a file that failed for a reason that is not its own is read again by a button', { timeout: 180_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Kept');
+  const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
+  // decimals have the files of the table written anew, which these cannot be
+  const files = dataFilesOf(site.lakeFolder, table).map((path) => ({ path, bytes: readFileSync(path) }));
+  expect(files).toHaveLength(1);
+  for (const { path, bytes } of files) writeFileSync(path, Buffer.from(bytes).fill(0xff, 4));
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'existing', uploadTableId: table })) form.append(name, value);
+  form.append('files', new Blob(['n\n1.5\n']), 'decimals.csv');
+  const { body: sent } = await site.owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form });
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads/${sent.uploadId}`);
+  const again = page.getByRole('button', { name: 'Read the files again' });
+  await again.waitFor({ timeout: 90_000 });
+  await page.getByText('decimals.csv').first().waitFor();
+  for (const { path, bytes } of files) writeFileSync(path, bytes);
+  await again.click();
+  await page.getByText('1 of 1 records stored').waitFor({ timeout: 60_000 });
+  expect(await again.count()).toBe(0);
   expect(complaints).toEqual([]);
 });

@@ -11,6 +11,7 @@ const EXPECTED = /status of (403|404|409|410|412|429)|ERR_INTERNET_DISCONNECTED/
 /** The built server with its sample, and Chromium beside it. */
 export interface Console {
   baseUrl: string;
+  lakeFolder: string;
   sample: Quickstart;
   /** Calls as the owner of the sample. */
   owner: Call;
@@ -27,6 +28,7 @@ export async function startConsole(environment: Record<string, string> = {}): Pr
   const { baseUrl } = site.server;
   return {
     baseUrl,
+    lakeFolder: join(site.dataDir, 'lake'),
     sample: JSON.parse(readFileSync(join(site.dataDir, 'quickstart.json'), 'utf8')) as Quickstart,
     owner: site.owner,
     visitAs: async (name, size = 'desk') => {
