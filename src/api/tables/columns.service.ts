@@ -2,7 +2,9 @@ import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
+import { retryUntil } from '../../database/retry.ts';
 import { ApiError, errors } from '../../errors.ts';
+import { isAround } from '../../ingest/around.ts';
 import { changeColumn, findTarget, type ColumnOrder } from '../../ingest/uploads/column-changes.ts';
 import { FileRefused } from '../../ingest/record-writer.ts';
 import { listColumnsAt } from '../../lakehouse/tables/manifest.ts';
@@ -10,6 +12,7 @@ import { requireWritable } from '../experiments/experiments.service.ts';
 import type { ColumnChange, ColumnPatch } from './tables.model.ts';
 import {
   completeColumnChange,
+  excuseColumnChange,
   failColumnChange,
   findColumnChange,
   insertColumnChange,
@@ -20,7 +23,7 @@ import {
 import { lockUploadTable } from './tables.service.ts';
 
 export const CHANGE_COLUMN = 'tables.change-column';
-/** How often a change is begun at most, whatever ended the tries before. */
+/** How often a change is begun at most, but for the tries that the end of the process or something around it ended. */
 const MOST_TRIES = 8;
 
 const shown = (row: ColumnChangeRow): ColumnChange => ({
@@ -109,7 +112,10 @@ export async function carryOut(ctx: Context, changeId: string, signal: AbortSign
       },
     });
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted || isAround(error)) {
+      await retryUntil(signal, () => excuseColumnChange(ctx.db, changeId));
+      throw error;
+    }
     const reason = finalReason(error) ?? (tries < MOST_TRIES ? undefined : 'The column could not be changed; the table is what it was.');
     if (reason === undefined) throw error;
     ctx.log.warn({ err: error, changeId }, 'a column could not be changed');

@@ -13,9 +13,9 @@ export const eraseTableJob = (ctx: Context): JobHandler => ({
   run: (payload) => eraseTable(ctx, payload as ErasedTable),
 });
 
-/** Changes names and types of columns. Runs again after a crash, and then begins anew. */
+/** Changes names and types of columns. Runs again after a crash, and then begins anew. What fails often enough ends itself. */
 export const changeColumnJob = (ctx: Context): JobHandler => ({
   name: CHANGE_COLUMN,
-  retries: 20,
+  retries: 'until-done',
   run: (payload, signal) => carryOut(ctx, (payload as { changeId: string }).changeId, signal),
 });

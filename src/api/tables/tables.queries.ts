@@ -48,6 +48,12 @@ export const startColumnChange = (db: Queryable, id: string) =>
     update column_changes set status = 'running', started_at = coalesce(started_at, now()), tries = tries + 1
     where id = ${id} and status in ('queued', 'running') returning ${columns}`);
 
+/** Takes back a try of a change. */
+export const excuseColumnChange = (db: Queryable, id: string) =>
+  db.run(
+    sql('tables.excuseColumnChange')`update column_changes set tries = greatest(tries - 1, 0) where id = ${id} and status = 'running'`,
+  );
+
 export const moveColumnChange = (db: Queryable, id: string, rows: { done: number; total: number }) =>
   db.run(sql('tables.moveColumnChange')`
     update column_changes set done_rows = ${rows.done}, total_rows = ${rows.total} where id = ${id} and status = 'running'`);
