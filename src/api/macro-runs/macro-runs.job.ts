@@ -8,16 +8,12 @@ import { ApiError } from '../../errors.ts';
 import { findDelivered, findNaming, type MeasuredIds } from '../../ingest/messages/measured.ts';
 import { readJson } from '../../json.ts';
 import { readStream } from '../../lakehouse/read/read.ts';
-import { storeMacroRows, type MacroRow } from '../../ingest/messages/macros.ts';
 import type { ItemResult } from '../../sandbox/job.ts';
 import { isOutOfMemory, isStorageFull } from '../../storage/full.ts';
 import { openSource } from '../data/data.service.ts';
 import {
   claimWork,
   completeReprocess,
-  countDone,
-  endWork,
-  excuseWork,
   findKeptCode,
   findLiveCode,
   giveUpReprocess,
@@ -27,7 +23,6 @@ import {
   insertWork,
   listDue,
   listQueued,
-  noteWithheld,
   startReprocess,
   type Code,
   type NewWork,
@@ -37,6 +32,7 @@ import {
 import { makeMeasurementRequest, PIECE } from './macro-runs.service.ts';
 import { readElements } from './elements.ts';
 import { splitBatches, readMacroContext, printError, isTransient, makeMacroRow, type Element } from './running.ts';
+import { cutPiece, giveBack, isWaitedFor, NotStarted, refuse, settle, Superseded, TRIES, leaveWithheld, type Outcome } from './settling.ts';
 
 /** After so long without a sign of its worker, a piece may be claimed by another. */
 const LEASE_SECONDS = 8;
@@ -50,18 +46,11 @@ const TURN_MS = 30_000;
 const PIECE_MS = 120_000;
 /** Bytes of outputs after which a piece is stored. */
 const OUTPUT_BYTES = 33_554_432;
-/** How long a piece waits for room on the disk before it is begun again. */
-const FULL_SECONDS = 2;
-/** How often a piece is begun at most, and how often a run is tried that was lost or too slow. */
-const TRIES = { piece: 8, run: 3 };
 
 /** What is stored for an entry that was not reached in the last turn of its measurement. */
 const TOO_MUCH = 'The entries of this measurement take longer together than a macro may run.';
 
 const WITHHELD = Symbol('withheld');
-
-/** Seconds before a piece is tried again. They stay few, so that work does not seem to stand still after an interruption. */
-const backoff = (tries: number) => Math.min(15, 2 ** tries);
 
 /**
  * Finds the code that a piece is to run, or answers why it cannot run. Answers `WITHHELD` when the person for whom it would run may not read it and no manager
@@ -83,16 +72,6 @@ async function codeOf(
   return isThere && !(await findLiveCode(db, experimentId, macroId, senderId))
     ? WITHHELD
     : 'The workbook version of the measurement does not keep this macro.';
-}
-
-interface Outcome {
-  rows: MacroRow[];
-  /** Measurements whose results are all in `rows`. */
-  done: string[];
-  /** Measurements that are left for another turn. */
-  later: string[];
-  /** Measurements whose run was lost or too slow, to be run again by themselves. */
-  again: string[];
 }
 
 /** Runs a macro over what the measurements hold, for one turn. Throws what keeps the whole batch from running. */
@@ -147,78 +126,11 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
   return outcome;
 }
 
-/** Gives every measurement of a piece the same error, where no other run could change it. */
-function refuse({ macroId }: Work, elements: readonly Element[], error: string, version: string): Outcome {
-  const about = { macroId, name: null, filename: null, version };
-  const processedAt = new Date().toISOString();
-  const first = elements.filter(({ index }) => index === 0);
-  return {
-    rows: first.map((each) => makeMacroRow(each, about, { output: {}, error }, processedAt)),
-    done: first.map(({ row }) => row.id),
-    later: [],
-    again: [],
-  };
-}
-
-/** Ends a piece without storing rows. Earlier results of its macro stay. */
-async function withhold(ctx: Context, { id, experimentId, macroId, reprocessId, rowIds }: Work): Promise<void> {
-  await ctx.db.transaction(async (tx) => {
-    if (!(await endWork(tx, id))) return;
-    if (reprocessId === null) {
-      await noteWithheld(tx, { experimentId, macroId, measurements: rowIds.length });
-      return;
-    }
-    await countDone(tx, reprocessId, { rows: rowIds.length, failed: rowIds.length });
-    await completeReprocess(tx, reprocessId);
-  });
-}
-
-class Superseded extends Error {}
-
-/** Stores the outcome of a piece. Its unfinished measurements become new pieces. */
-async function settle(ctx: Context, work: Work, outcome: Outcome, signal: AbortSignal): Promise<void> {
-  const { id, experimentId, macroId, reprocessId, tries } = work;
-  const { rows, done, later, again } = outcome;
-  const gone = work.rowIds.length - done.length - later.length - again.length;
-  const piece = (rowIds: string[], more: Partial<NewWork>): NewWork => ({ ...work, ...more, id: randomUUIDv7(), rowIds });
-  const rest = [
-    ...(later.length === 0 ? [] : [piece(later, { tries: done.length + again.length === 0 ? tries : 0 })]),
-    ...(again.length === 0 ? [] : [piece(again, { tries, delay: backoff(tries) })]),
-  ];
-  const failed = new Set(rows.filter(({ result }) => result.error !== null).map(({ rawId }) => rawId)).size;
-  await storeMacroRows(
-    ctx,
-    { experimentId, macroId, rawIds: done, rows },
-    async (tx) => {
-      if (!(await endWork(tx, id))) throw new Superseded();
-      if (rest.length > 0) await insertWork(tx, experimentId, rest);
-      if (reprocessId === null) return;
-      await countDone(tx, reprocessId, { rows: done.length + gone, failed });
-      await completeReprocess(tx, reprocessId);
-    },
-    signal,
-  );
-  const wrong = rows.filter(({ result }) => result.error !== null).length;
-  ctx.metrics.macroRows.inc({ outcome: 'error' }, wrong);
-  ctx.metrics.macroRows.inc({ outcome: 'made' }, rows.length - wrong);
-}
-
-/** Cuts a piece in two. Both are begun anew. */
-async function halve(ctx: Context, { id, ...work }: Work): Promise<void> {
-  const middle = Math.ceil(work.rowIds.length / 2);
-  const halves = [work.rowIds.slice(0, middle), work.rowIds.slice(middle)];
-  await ctx.db.transaction(async (tx) => {
-    if (!(await endWork(tx, id))) throw new Superseded();
-    const made = halves.map((rowIds) => ({ ...work, id: randomUUIDv7(), rowIds, tries: 0 }));
-    await insertWork(tx, work.experimentId, made);
-  });
-}
-
 async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<void> {
   const code = await codeOf(ctx, piece);
-  if (code === WITHHELD) return withhold(ctx, piece);
+  if (code === WITHHELD) return leaveWithheld(ctx, piece);
   const elements = await readElements(ctx, piece, signal);
-  if (!elements) return halve(ctx, piece);
+  if (!elements) return cutPiece(ctx, piece, 2, { tries: 0 });
   let outcome: Outcome;
   if (typeof code === 'string') outcome = refuse(piece, elements, code, 'none');
   else
@@ -226,7 +138,8 @@ async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<voi
       outcome = await runPiece(ctx, piece, code, elements, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (piece.tries < TRIES.piece || isStorageFull(error)) throw error;
+      if (isStorageFull(error)) throw error;
+      if (piece.tries < TRIES.piece) throw new NotStarted('the code could not be started', { cause: error });
       const why = error instanceof ApiError ? error.message : 'The macro could not be run.';
       outcome = refuse(piece, elements, why, code.version);
     }
@@ -238,16 +151,14 @@ async function runOne(ctx: Context, experimentId: string, signal: AbortSignal): 
   const piece = await claimWork(ctx.db, experimentId, LEASE_SECONDS);
   if (!piece) return false;
   const hold = setInterval(() => void holdWork(ctx.db, piece.id, LEASE_SECONDS).catch(() => undefined), HOLD_MS);
+  const limited = () => AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
   try {
-    await work(ctx, piece, AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]));
+    await work(ctx, piece, limited());
   } catch (error) {
     if (error instanceof Superseded) return true;
-    clearInterval(hold);
-    if (signal.aborted) await excuseWork(ctx.db, piece.id, 0);
-    else if (isStorageFull(error)) await excuseWork(ctx.db, piece.id, FULL_SECONDS);
-    else await holdWork(ctx.db, piece.id, backoff(piece.tries));
     if (!signal.aborted)
       ctx.log.warn({ err: error, experimentId, macroId: piece.macroId, tries: piece.tries }, 'a macro could not be run yet');
+    await giveBack(ctx, piece, error, { signal, limited });
   } finally {
     clearInterval(hold);
   }
@@ -311,21 +222,23 @@ async function startRun(ctx: Context, run: StoredRun, signal: AbortSignal): Prom
 }
 
 /** What a request shows whose measurements could not be found. */
-const TOO_LARGE =
-  'To find these measurements takes more memory than reading may use. Narrow the run by filters, or filter by other columns.';
+const NOT_FOUND = {
+  tooLarge: 'To find these measurements takes more memory than reading may use. Narrow the run by filters, or filter by other columns.',
+  failed:
+    'These measurements could not be found for a reason of the service. Run the macro again, and tell the operator if that fails too.',
+};
 const isTooLarge = (error: unknown) => isOutOfMemory(error) || (error instanceof ApiError && error.code === 'READ_TOO_LARGE');
 
-/**
- * Starts queued requests. One that fails stays queued for later, and holds back neither the others nor the work that is due. One that is too large each time is
- * ended.
- */
+/** Starts queued requests. One that fails stays queued until it has had its tries, and holds back neither the others nor the work that is due. */
 async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
   for (const run of await listQueued(ctx.db))
     await startRun(ctx, run, signal).catch(async (error: unknown) => {
       signal.throwIfAborted();
       const { id, experimentId, macroId, tries } = run;
       ctx.log.warn({ err: error, experimentId, macroId }, 'a macro could not be run again yet');
-      await (isTooLarge(error) && tries + 1 >= TRIES.run ? giveUpReprocess(ctx.db, id, TOO_LARGE) : holdReprocess(ctx.db, id));
+      const [most, why] = isTooLarge(error) ? [TRIES.run, NOT_FOUND.tooLarge] : [TRIES.alone, NOT_FOUND.failed];
+      const isCounted = !isWaitedFor(error);
+      await (isCounted && tries + 1 >= most ? giveUpReprocess(ctx.db, id, why) : holdReprocess(ctx.db, id, isCounted));
     });
 }
 

@@ -38,7 +38,7 @@ export interface Reprocess {
   doneRows: number;
   /** Of the done ones, those with a `macro_error`. */
   failedRows: number;
-  /** Person who asked for it, by their UUID; null when the account is gone. A pseudonym in an anonymised experiment, but to its managers and to themselves. */
+  /** Person who asked for it, by their UUID; null when the account is gone, or for new measurements whose results could not be stored. A pseudonym in an anonymised experiment, but to its managers and to themselves. */
   createdBy: string | null;
   /** When it was made, in UTC. */
   createdAt: Date;
@@ -46,6 +46,6 @@ export interface Reprocess {
   startedAt: Date | null;
   /** When it ended, in UTC; null until then. */
   completedAt: Date | null;
-  /** Why nothing was run; absent otherwise. */
+  /** Why nothing was run, or results could not be stored; absent otherwise. */
   note?: string;
 }

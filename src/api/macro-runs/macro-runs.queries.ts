@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { MacroLanguage } from '../resources/links.model.ts';
@@ -140,7 +141,7 @@ export type StoredRun = Omit<Reprocess, 'filters' | 'note'> & {
   filters: string | null;
   /** How often it was begun in vain. */
   tries: number;
-  /** Why it could not be begun at all. */
+  /** Why it could not be begun at all, or results of it not be stored. */
   note: string | null;
 };
 
@@ -196,10 +197,14 @@ export const listQueued = (db: Queryable) =>
     )`select ${columns} from macro_reprocesses where status = 'queued' and next_at <= now() order by created_at limit 20`,
   );
 
-/** Leaves a queued request alone for a while: 2 s after it first failed to begin, then twice as long each time, up to 15 s. */
-export const holdReprocess = (db: Queryable, id: string) =>
+/**
+ * Leaves a queued request alone for a while: 2 s after it first failed to begin, then twice as long each time, up to 15 s. A try that does not count makes it
+ * wait for as long as it has waited already.
+ */
+export const holdReprocess = (db: Queryable, id: string, isCounted: boolean) =>
   db.run(sql('macroRuns.holdReprocess')`
-    update macro_reprocesses set tries = tries + 1, next_at = now() + make_interval(secs => least(15, 2 ^ least(tries + 1, 4)))
+    update macro_reprocesses set tries = tries + ${isCounted ? 1 : 0}, next_at = now() + make_interval(secs => least(15,
+      case when ${isCounted} then 2 ^ least(tries + 1, 4) else greatest(2, extract(epoch from now() - created_at)) end))
     where id = ${id} and status = 'queued'`);
 
 /** Ends a queued request that cannot be begun, and keeps why. */
@@ -213,9 +218,26 @@ export const startReprocess = async (tx: Transaction, id: string, totalRows: num
     update macro_reprocesses set status = 'running', total_rows = ${totalRows}, started_at = now() where id = ${id} and status = 'queued'`)) >
   0;
 
-export const countDone = (tx: Transaction, id: string, done: { rows: number; failed: number }) =>
+/** Counts measurements that a request has run over. `note` says what became of them, where it cannot be read in their rows. */
+export const countDone = (tx: Transaction, id: string, done: { rows: number; failed: number; note?: string }) =>
   tx.run(sql('macroRuns.countDone')`
-    update macro_reprocesses set done_rows = done_rows + ${done.rows}, failed_rows = failed_rows + ${done.failed} where id = ${id}`);
+    update macro_reprocesses set done_rows = done_rows + ${done.rows}, failed_rows = failed_rows + ${done.failed},
+      note = coalesce(${done.note ?? null}, note) where id = ${id}`);
+
+/** Lists new measurements whose results cannot be stored as a failed run that nobody asked for. Those of an hour are one run. */
+export const noteUnstored = (tx: Transaction, row: { experimentId: string; macroId: string; measurements: number; note: string }) =>
+  tx.run(sql('macroRuns.noteUnstored')`
+    with joined as (
+      update macro_reprocesses set total_rows = total_rows + ${row.measurements}, done_rows = done_rows + ${row.measurements},
+        failed_rows = failed_rows + ${row.measurements}, completed_at = now()
+      where id = (select id from macro_reprocesses where experiment_id = ${row.experimentId} and macro_id = ${row.macroId} and created_by is null
+        and note = ${row.note} and created_at > now() - interval '1 hour' order by created_at desc limit 1)
+      returning id
+    )
+    insert into macro_reprocesses (id, experiment_id, macro_id, code_version, status, total_rows, done_rows, failed_rows, started_at, completed_at, note)
+    select ${randomUUIDv7()}, ${row.experimentId}, ${row.macroId}, coalesce((select code_version from macros where id = ${row.macroId}), 1), 'completed',
+      ${row.measurements}, ${row.measurements}, ${row.measurements}, now(), now(), ${row.note}
+    where not exists (select from joined)`);
 
 /** Completes a request that has no work left. Must come after `countDone`, which makes the last pieces wait for each other. */
 export const completeReprocess = (tx: Transaction, id: string) =>

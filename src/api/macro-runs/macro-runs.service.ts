@@ -99,13 +99,11 @@ const NAMED_BY_NONE =
   'No measurement of this experiment names the macro or has a result of it, or every one brought its output along. POST …/macros/{macroId}/run runs it over measurements that do not name it.';
 const MATCHED_BY_NONE = 'No measurement matches, or every one brought an output of the macro along.';
 
-const shown = ({ filters, tries: _tries, note, ...run }: StoredRun): Reprocess => ({
-  ...run,
-  ...(filters === null ? {} : { filters }),
-  ...(run.status === 'completed' && run.totalRows === 0
-    ? { note: note ?? (run.scope === 'naming' ? NAMED_BY_NONE : MATCHED_BY_NONE) }
-    : {}),
-});
+const shown = ({ filters, tries: _tries, note, ...run }: StoredRun): Reprocess => {
+  const ranNothing = run.status === 'completed' && run.totalRows === 0;
+  const said = note ?? (ranNothing ? (run.scope === 'naming' ? NAMED_BY_NONE : MATCHED_BY_NONE) : null);
+  return { ...run, ...(filters === null ? {} : { filters }), ...(said === null ? {} : { note: said }) };
+};
 
 interface Asked {
   experimentId: string;

@@ -37,8 +37,11 @@ function RunRow({ id, macroId, first, errors }: Place & { first: PastRun; errors
     <li>
       <div className="stack">
         <p role="status" className="number">
-          {note ?? `${said.progress(countText(doneRows), countText(totalRows))}, ${said.failedRows(countText(failedRows))}`}
+          {note !== undefined && totalRows === 0
+            ? note
+            : `${said.progress(countText(doneRows), countText(totalRows))}, ${said.failedRows(countText(failedRows))}`}
         </p>
+        {note === undefined || totalRows === 0 ? null : <p>{note}</p>}
         {hasEnded ? null : <progress aria-label={said.progressLabel} max={Math.max(1, totalRows)} value={doneRows} />}
         <p className="small quiet">
           {said.fact(filters === undefined ? said.scopeFacts[scope] : said.someMatching, codeVersion, momentText(createdAt))}
