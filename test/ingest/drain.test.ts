@@ -203,3 +203,23 @@ test('a message that fails every time is closed in on and set aside, and every o
     { status: 'stored', count: 99, stored: 99, there: 0 },
   ]);
 });
+
+test('messages that are left out of a batch are asked for again, a few at a time, and nothing counts as their try', async () => {
+  const experimentId = randomUUID();
+  await keep(
+    experimentId,
+    Array.from({ length: 60 }, (_, n) => ({ id: `m-${n}`, sample: { n } })),
+  );
+  const asked: number[] = [];
+  const tries = new Set<number>();
+  const few: Draining['read'] = (pending) => {
+    asked.push(pending.length);
+    for (const message of pending) tries.add(message.tries);
+    return Promise.resolve(pending.slice(0, 3).map(take));
+  };
+  await drainMessages(lake.deps, experimentId, { read: few, most: 40 });
+  expect((await rowsOf(experimentId)).map(({ n }) => n).sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+  expect([...tries]).toEqual([0]);
+  expect(asked.slice(0, 4)).toEqual([10, 6, 6, 6]);
+  expect(await rangesOf(experimentId)).toEqual([]);
+});

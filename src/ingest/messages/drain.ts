@@ -6,10 +6,19 @@ import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { isAround } from '../around.ts';
 import { makeTableIds } from './tables.ts';
 import { ingestMessages, type MessageDeps, type ReadMessage, type Storing } from './store.ts';
-import { findNewest, forgetTries, listPending, noteTry, takeBackTry, type InboxMessage, type MessageReport } from './messages.queries.ts';
+import {
+  findNewest,
+  forgetTries,
+  listPending,
+  noteTry,
+  shortenTry,
+  takeBackTry,
+  type InboxMessage,
+  type MessageReport,
+} from './messages.queries.ts';
 
 /** What one batch takes at most. In an idle service few messages wait, and make a small batch. In a large batch each message costs far less. */
-const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
+export const LARGEST = { messages: 10_000, bytes: 16 * 1_048_576 };
 /** How many batches are stored at once: while one is committed, another is synced to the disk and a third one is written. */
 const AT_ONCE = 3;
 /** The part of a batch that is taken first: nothing can be stored until it has been taken apart. With 50,000 messages this saves 3 % of the time. */
@@ -26,7 +35,7 @@ const PARTS = [1, 1, 20, 400];
 export const MOST_TRIES = PARTS.length + 3;
 
 export interface Draining {
-  /** Takes messages apart, and says which may not be stored. */
+  /** Takes messages apart, and says which may not be stored. May leave out the last ones, which are asked for again. */
   read: (pending: readonly InboxMessage[]) => Promise<ReadMessage[]>;
   onReports?: (reports: readonly MessageReport[]) => void;
   /** Messages of one batch. */
@@ -40,6 +49,8 @@ interface Taken {
   after: number;
   /** Whether one of its messages has failed more than once. */
   suspect: boolean;
+  /** Whether some of those asked for were left out. */
+  isCut: boolean;
   /** The id of the note of this try. */
   tryId?: number;
 }
@@ -59,7 +70,7 @@ function takeTogether(waiting: readonly InboxMessage[], most: number): InboxMess
 export async function drainMessages(
   deps: MessageDeps,
   experimentId: string,
-  { read, onReports, most = LARGEST.messages }: Draining,
+  { read: readBatch, onReports, most = LARGEST.messages }: Draining,
   signal?: AbortSignal,
 ): Promise<void> {
   const { db } = deps;
@@ -92,21 +103,20 @@ export async function drainMessages(
     ended.catch(() => undefined);
     return { ended, devices };
   };
-  const take = async (messages: number, after: number): Promise<Taken> => {
+  const take = async (messages: number, behind: number): Promise<Taken> => {
     signal?.throwIfAborted();
-    const pending = await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after });
+    const pending = await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after: behind });
     const batch = takeTogether(
       pending.filter(({ ordinal }) => ordinal <= newest),
       most,
     );
     const [from, to] = [batch.at(0), batch.at(-1)];
     const tryId = from && to && (await noteTry(db, experimentId, { first: from.ordinal, last: to.ordinal }));
-    return {
-      messages: await excusing(tryId, () => read(batch)),
-      after: to?.ordinal ?? 0,
-      suspect: batch.some(({ tries }) => tries > 1),
-      tryId,
-    };
+    const read = await excusing(tryId, () => readBatch(batch));
+    const after = read.at(-1)?.arrival.ordinal ?? 0;
+    const isCut = read.length < batch.length;
+    if (isCut && tryId !== undefined) await shortenTry(db, tryId, after);
+    return { messages: read, after, suspect: batch.some(({ tries }) => tries > 1), isCut, tryId };
   };
   /** The batches that are being stored, oldest first. */
   const underWay: Storing[] = [];
@@ -121,16 +131,16 @@ export async function drainMessages(
         await forgetTries(db, experimentId);
         return;
       }
-      // a message that failed before may fail again
-      const alone = isEmpty || batch.suspect;
+      // a message that failed before may fail again, and large ones do not fit the memory of the engine beside others
+      const alone = isEmpty || batch.suspect || batch.isCut;
       if (alone) await Promise.all(underWay.map(({ ended }) => ended));
       const one = store(batch, underWay.at(-1));
       underWay.push(one);
       if (alone) await one.ended;
       // after an empty batch the search begins anew: messages with an earlier place may have become visible meanwhile
       after = batch.after;
-      // few of the messages that failed before are taken at once
-      coming = take(batch.suspect ? Math.ceil(most / 20) : most, after);
+      // few of the messages that failed before are taken at once, and of those that are large once unpacked
+      coming = take(batch.suspect ? Math.ceil(most / 20) : batch.isCut ? 2 * batch.messages.length : most, after);
       coming.catch(() => undefined);
       if (underWay.length >= AT_ONCE) await underWay.shift()?.ended;
     }

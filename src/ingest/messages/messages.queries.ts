@@ -254,6 +254,10 @@ export const noteTry = async (db: Queryable, experimentId: string, { first, last
       insert into message_tries (experiment_id, first_ordinal, last_ordinal) values (${experimentId}, ${first}, ${last}) returning id`)
   )?.id;
 
+/** Notes that a try ends at an earlier place in the order of arrival. */
+export const shortenTry = (db: Queryable, id: number, last: number) =>
+  db.run(sql('messages.shortenTry')`update message_tries set last_ordinal = ${last} where id = ${id}`);
+
 /** Takes a try back. */
 export const takeBackTry = (db: Queryable, id: number) => db.run(sql('messages.takeBackTry')`delete from message_tries where id = ${id}`);
 
