@@ -33,9 +33,9 @@ export function DevicePage() {
         <h1 className="serial">{name}</h1>
         <p className="small quiet facts">
           <span className="serial">{said.device.facts(said.types[deviceType], serialNumber)}</span>
-          <Connection connected={connectivity?.connected ?? null} />
+          <Connection connectivity={connectivity ?? null} />
           <CertificateTag device={device} />
-          <When at={connectivity?.lastSeenAt} says={said.seen} never={said.neverSeen} />
+          <When at={connectivity?.lastSeenAt} says={said.seen} never={null} />
           <Link to="/devices/$device/sharing" params={{ device: id }}>
             {words.sharing.title}
           </Link>

@@ -79,9 +79,9 @@ export function FleetMap({ devices }: { devices: readonly DeviceListed[] }) {
                   <Link to="/devices/$device" params={{ device: device.id }}>
                     {nameOf(device)}
                   </Link>
-                  <Connection connected={device.connectivity?.connected ?? null} />
+                  <Connection connectivity={device.connectivity ?? null} />
                   <span className="small quiet">
-                    <When at={at} says={said.lastData} never="" />
+                    <When at={at} says={said.lastData} never={null} />
                   </span>
                 </p>
               ))}

@@ -21,7 +21,8 @@ const said = words.devices.group;
 function MemberRow({ groupId, member, mayChange }: { groupId: string; member: Member; mayChange: boolean }) {
   const { deviceId, name, serialNumber, deviceType, status, connected } = member;
   const monitored = useQuery(groupMonitoringQuery(groupId)).data;
-  const lastData = monitored?.members.find((each) => each.deviceId === deviceId)?.lastDataAt;
+  const watched = monitored?.members.find((each) => each.deviceId === deviceId);
+  const connectivity = watched?.connectivity ?? (connected === null ? null : { connected });
   const firmware = monitored?.firmware.find((each) => each.deviceId === deviceId)?.version;
   const measured = monitored?.throughput.filter((each) => each.deviceId === deviceId).reduce((sum, { count }) => sum + count, 0);
   const remove = useMutation({ mutationFn: () => removeMember(groupId, deviceId), onError: sayFailed });
@@ -40,14 +41,14 @@ function MemberRow({ groupId, member, mayChange }: { groupId: string; member: Me
         </h3>
         <p className="small quiet facts">
           {deviceType === null ? null : <span>{words.devices.types[deviceType]}</span>}
-          <When at={lastData} says={words.devices.lastData} never={words.devices.noData} />
+          <When at={watched?.lastDataAt} says={words.devices.lastData} never={words.devices.noData} />
           {measured === undefined ? null : <span className="number">{words.devices.week(countText(measured))}</span>}
           {firmware === undefined ? null : <span>{`${words.devices.device.firmware} ${firmware}`}</span>}
         </p>
       </div>
       <p className="facts">
         {status === null || deviceType === null ? null : <CertificateTag device={{ status, deviceType }} />}
-        <Connection connected={connected} />
+        <Connection connectivity={connectivity} />
       </p>
       {mayChange ? (
         <SendButton aria-label={said.takeOutLabel(called)} isSending={remove.isPending} onClick={() => remove.mutate()}>

@@ -34,7 +34,7 @@ function DeviceRow({ device, activity }: { device: DeviceListed; activity: Activ
         <p className="small quiet facts">
           <span>{said.types[deviceType]}</span>
           <span className="serial">{serialNumber}</span>
-          <When at={connectivity?.lastSeenAt} says={said.seen} never={said.neverSeen} />
+          <When at={connectivity?.lastSeenAt} says={said.seen} never={null} />
           {activity === undefined ? null : (
             <>
               <When at={activity.lastData.get(id)} says={said.lastData} never={said.noData} />
@@ -45,7 +45,7 @@ function DeviceRow({ device, activity }: { device: DeviceListed; activity: Activ
       </div>
       <p className="facts">
         <CertificateTag device={device} />
-        <Connection connected={connectivity?.connected ?? null} />
+        <Connection connectivity={connectivity ?? null} />
       </p>
     </li>
   );

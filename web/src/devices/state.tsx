@@ -4,10 +4,11 @@ import type { DeviceListed } from './queries.ts';
 
 const said = words.devices;
 
-/** Whether a device is connected; null where the registry cannot say. */
-export function Connection({ connected }: { connected: boolean | null }) {
-  if (connected === null) return <span className="tag">{said.unknown}</span>;
-  return <span className={`tag ${connected ? 'good' : ''}`}>{connected ? said.connected : said.away}</span>;
+/** Whether a device is connected, or ever was; null where the registry cannot say. */
+export function Connection({ connectivity }: { connectivity: { connected: boolean; lastSeenAt?: string | null } | null }) {
+  if (connectivity === null) return <span className="tag">{said.unknown}</span>;
+  if (connectivity.connected) return <span className="tag good">{said.connected}</span>;
+  return <span className="tag">{connectivity.lastSeenAt === null ? said.neverConnected : said.away}</span>;
 }
 
 /** The state of a device's certificate; nothing for phones, which need none. */
@@ -16,14 +17,20 @@ export function CertificateTag({ device: { status, deviceType } }: { device: Pic
   return <span className={`tag ${status === 'active' ? '' : 'warn'}`}>{said.status[status]}</span>;
 }
 
-/** When something last happened; a sentence of its own where it never did. */
-export function When({ at, says, never }: { at: string | null | undefined; says: (when: string) => string; never: string }) {
-  return typeof at === 'string' ? (
+interface WhenProps {
+  at: string | null | undefined;
+  says: (when: string) => string;
+  /** What stands where it never did; null for nothing. */
+  never: string | null;
+}
+
+/** When something last happened. */
+export function When({ at, says, never }: WhenProps) {
+  if (typeof at !== 'string') return never === null ? null : <span>{never}</span>;
+  return (
     <time dateTime={at} title={momentText(at)}>
       {says(agoText(at))}
     </time>
-  ) : (
-    <span>{never}</span>
   );
 }
 
