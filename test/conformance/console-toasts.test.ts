@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksRight, SIZES, type Size } from '../support/chromium.ts';
 import { startConsole, type Console } from '../support/console.ts';
@@ -101,4 +102,37 @@ test('at a desk it stays in the corner', { timeout: 180_000 }, async () => {
   const toast = (await page.locator('.toast').boundingBox())!;
   expect(toast.x + toast.width).toBeGreaterThan(SIZES[size].width - 40);
   expect(toast.y + toast.height).toBeGreaterThan(SIZES[size].height - 40);
+});
+
+test('it goes by itself, but not while the pointer is over it or the focus in it', { timeout: 180_000 }, async () => {
+  const { page, complaints } = await site.visitAs('viewer', 'desk');
+  await page.goto(`${site.baseUrl}/account`);
+  const said = page.getByText('Your profile is saved.');
+  const close = page.getByRole('button', { name: 'Close' });
+  const save = async () => {
+    await page.getByRole('button', { name: 'Save profile' }).click();
+    await said.waitFor();
+  };
+  const longerThanItStands = 7_500;
+  await save();
+  await said.waitFor({ state: 'detached' });
+
+  await save();
+  const { x, y, height } = (await page.locator('.toast').boundingBox())!;
+  await close.hover();
+  await page.mouse.move(x + 20, y + height / 2, { steps: 5 });
+  await sleep(longerThanItStands);
+  expect(await said.isVisible()).toBe(true);
+  await page.mouse.move(200, 200, { steps: 5 });
+  await said.waitFor({ state: 'detached' });
+
+  await save();
+  await close.focus();
+  await page.mouse.move(x + 20, y + height / 2, { steps: 5 });
+  await page.mouse.move(200, 200, { steps: 5 });
+  await sleep(longerThanItStands);
+  expect(await said.isVisible()).toBe(true);
+  await page.getByLabel('About you').focus();
+  await said.waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Text } from 'react-aria-components/Text';
 import {
@@ -15,7 +16,38 @@ interface Said {
   kind: 'good' | 'problem';
 }
 
-const queue = new ToastQueue<Said>({ maxVisibleToasts: 3 });
+/** Messages whose clocks stand still while the pointer is over one, or the focus in one. The region hears of the pointer only over what takes clicks. */
+class Messages extends ToastQueue<Said> {
+  #isPointedAt = false;
+
+  notePointer(isPointedAt: boolean): void {
+    const wasPointedAt = this.#isPointedAt;
+    this.#isPointedAt = isPointedAt;
+    if (isPointedAt) this.pauseAll();
+    else if (wasPointedAt) this.resumeAll();
+  }
+
+  override resumeAll(): void {
+    if (this.#isPointedAt || document.querySelector('.toasts :focus') !== null) return;
+    // a clock that is resumed twice runs out at the first of both times
+    this.pauseAll();
+    super.resumeAll();
+  }
+}
+
+const queue = new Messages({ maxVisibleToasts: 3 });
+
+const isWithin =
+  ({ clientX: x, clientY: y }: PointerEvent) =>
+  (toast: Element) => {
+    const { left, right, top, bottom } = toast.getBoundingClientRect();
+    return left <= x && x <= right && top <= y && y <= bottom;
+  };
+
+/** A finger that scrolls the page is over nothing. */
+const notePointer = (event: PointerEvent) =>
+  queue.notePointer(event.pointerType !== 'touch' && [...document.querySelectorAll('.toast')].some(isWithin(event)));
+const noteLeft = () => queue.notePointer(false);
 
 const SHOWN_MS = 6_000;
 
@@ -37,6 +69,14 @@ export const sayFailed = (error: unknown): void => {
 
 /** Shows both kinds of message, and has them read to whoever does not see them. */
 export function Toasts() {
+  useEffect(() => {
+    document.addEventListener('pointermove', notePointer);
+    document.documentElement.addEventListener('pointerleave', noteLeft);
+    return () => {
+      document.removeEventListener('pointermove', notePointer);
+      document.documentElement.removeEventListener('pointerleave', noteLeft);
+    };
+  }, []);
   return (
     <ToastRegion queue={queue} className="toasts">
       {({ toast }) => (
