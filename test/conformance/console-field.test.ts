@@ -48,6 +48,27 @@ test('rows are grouped by a day whichever comes first, in a form that holds its 
   expect(complaints).toEqual([]);
 });
 
+test('days of a zone stand at the date they have there', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Zones');
+  const table = await uploadTable(site.owner, id, 'zones', 'at,spad\n2026-05-01T08:00:00Z,40\n2026-05-01T23:30:00Z,42\n');
+  const { page, complaints } = owner;
+  const group = async (key: object) => {
+    const aggregation = { groupBy: [{ column: 'at', ...key }], functions: [{ column: 'spad', function: 'avg' }] };
+    await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}?aggregation=${encodeURIComponent(JSON.stringify(aggregation))}`);
+    await page.getByRole('gridcell').first().waitFor();
+    return page.locator('.grid-cell time').allTextContents();
+  };
+  expect((await group({ timeBucket: 'day' })).toSorted()).toEqual(['2026-05-01 00:00:00']);
+  expect((await group({ timeBucket: 'day', timezone: 'Europe/Berlin' })).toSorted()).toEqual(['2026-05-01', '2026-05-02']);
+  expect((await group({ timeBucket: 'month', timezone: 'Europe/Berlin' })).toSorted()).toEqual(['2026-05-01']);
+  // an hour is an instant as a moment is
+  expect((await group({ timeBucket: 'hour', timezone: 'Europe/Berlin' })).toSorted()).toEqual([
+    '2026-05-01 08:00:00',
+    '2026-05-01 23:00:00',
+  ]);
+  expect(complaints).toEqual([]);
+});
+
 test('an upload that failed, and one whose table is gone, are said in whole sentences', { timeout: 120_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Sentences');
   const table = await uploadTable(site.owner, id, 'gone', 'n\n1\n');

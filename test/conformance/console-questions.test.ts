@@ -196,7 +196,18 @@ function textOf(value: unknown, { type_name: type }: Told['columns'][number]): [
 
 const GIVEN = ['id', 'uploaded_at', 'contributor', 'annotations'];
 /** What the grid should show for what the API told. */
-function expectedOf(told: Told, { columns, orderBy, orderDirection = 'ASC' }: Asked): Shown {
+function expectedOf(told: Told, { columns, orderBy, orderDirection = 'ASC', aggregation }: Asked): Shown {
+  // the groups of a zone's days and longer are named by their date there
+  const zones = new Map(
+    aggregation?.groupBy
+      .filter(({ timezone, timeBucket }) => timezone !== undefined && timeBucket !== 'hour' && timeBucket !== 'minute')
+      .map(({ column, timeBucket, timezone }) => [`${column}_${timeBucket}`, timezone]),
+  );
+  const shownOf = (value: unknown, column: Told['columns'][number]): [string, boolean] => {
+    const timeZone = zones.get(column.name);
+    if (timeZone === undefined || typeof value !== 'string' || !value.endsWith('Z')) return textOf(value, column);
+    return [new Intl.DateTimeFormat('sv-SE', { timeZone }).format(new Date(value)), false];
+  };
   const isGiven = ({ name }: { name: string }) => GIVEN.includes(name);
   const ordered =
     columns === undefined
@@ -211,7 +222,7 @@ function expectedOf(told: Told, { columns, orderBy, orderDirection = 'ASC' }: As
       type: type.toLowerCase(),
       sort: name === orderBy ? { ASC: 'ascending', DESC: 'descending' }[orderDirection] : 'none',
     })),
-    rows: told.rows.slice(0, MOST_ROWS).map((row) => ordered.map((column) => textOf(row[column.name], column))),
+    rows: told.rows.slice(0, MOST_ROWS).map((row) => ordered.map((column) => shownOf(row[column.name], column))),
     total: told.total,
   };
 }

@@ -26,8 +26,11 @@ function shortOf(value: object, type: string): string {
   return type.startsWith('STRUCT') && typeof name === 'string' ? name : JSON.stringify(value);
 }
 
+/** Names an instant by the date that it has in a zone. */
+export type Dater = (instant: string) => string;
+
 /** A value in the grid: what is missing and what is empty are told apart, moments lose their `T` and `Z`. */
-export function Cell({ value, type }: { value: unknown; type: string }) {
+export function Cell({ value, type, dateOf }: { value: unknown; type: string; dateOf?: Dater | undefined }) {
   if (Array.isArray(value) && value.length === 0) return <span className="cell-null">{words.table.emptyList}</span>;
   const text = typeof value === 'object' && value !== null ? shortOf(value, type) : textOf(value);
   if (text === null) return <span className="cell-null">{words.table.null}</span>;
@@ -35,7 +38,9 @@ export function Cell({ value, type }: { value: unknown; type: string }) {
   if (type.startsWith('TIMESTAMP'))
     return (
       <time dateTime={text}>
-        {text.replace('T', ' ').replace(/(\.\d*?)0*Z$|Z$/, (_, fraction?: string) => (fraction ?? '').replace(/\.$/, ''))}
+        {dateOf !== undefined && text.endsWith('Z')
+          ? dateOf(text)
+          : text.replace('T', ' ').replace(/(\.\d*?)0*Z$|Z$/, (_, fraction?: string) => (fraction ?? '').replace(/\.$/, ''))}
       </time>
     );
   return text;

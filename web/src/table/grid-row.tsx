@@ -1,7 +1,7 @@
 import type { VirtualItem } from '@tanstack/react-virtual';
 import { memo } from 'react';
 import { words } from '../words.ts';
-import { alignOf, Cell } from './cell.tsx';
+import { alignOf, Cell, type Dater } from './cell.tsx';
 import type { DataColumn, Row } from './queries.ts';
 import type { Selection } from './selection.ts';
 
@@ -18,6 +18,8 @@ interface GridRowProps {
   /** Undefined while the row is not held. */
   row: Row | undefined;
   columns: readonly DataColumn[];
+  /** What names the moments of a column. */
+  daters: ReadonlyMap<string, Dater>;
   /** The columns in sight. */
   shown: readonly VirtualItem[];
   isChosen: boolean;
@@ -30,7 +32,7 @@ interface GridRowProps {
 
 /** A row of a grid. It is drawn anew when something of it changes, not whenever the grid is scrolled by a row. */
 export const GridRow = memo(function GridRow(props: GridRowProps) {
-  const { at, start, width, row, columns, shown, isChosen, active, toggle, onActive, onOpen } = props;
+  const { at, start, width, row, columns, daters, shown, isChosen, active, toggle, onActive, onOpen } = props;
   const place = { transform: `translateY(${start}px)`, height: ROW_HEIGHT, width };
   if (row === undefined)
     return (
@@ -79,7 +81,7 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
             onClick={() => onActive({ row: at, column: index })}
             onDoubleClick={() => onOpen?.(row)}
           >
-            <Cell value={row[column.name]} type={column.type_name} />
+            <Cell value={row[column.name]} type={column.type_name} dateOf={daters.get(column.name)} />
           </div>
         );
       })}

@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { words } from '../words.ts';
-import { alignOf, widthOf } from './cell.tsx';
+import { alignOf, widthOf, type Dater } from './cell.tsx';
 import { cellIdOf, GridRow, ROW_HEIGHT } from './grid-row.tsx';
 import { useKeptPlace } from './place.ts';
 import type { DataColumn, Row } from './queries.ts';
@@ -14,6 +14,8 @@ const OVERSCAN = 12;
 interface GridProps {
   name: string;
   columns: readonly DataColumn[];
+  /** What names the moments of a column, where they are not written as they are. */
+  daters: ReadonlyMap<string, Dater>;
   /** The rows that are held. */
   rows: readonly Row[];
   /** Index of the first of them. */
@@ -54,7 +56,7 @@ const clamp = (value: number, most: number) => Math.max(0, Math.min(most, value)
  * never takes the focus away. Row and column numbers are those of the whole.
  */
 export function Grid(props: GridProps) {
-  const { name, columns, rows, begin, count, total, order, isLoading, onSort, onOpen, selection, onRange } = props;
+  const { name, columns, daters, rows, begin, count, total, order, isLoading, onSort, onOpen, selection, onRange } = props;
   const choiceWidth = selection === undefined ? 0 : CHOICE_WIDTH;
   /** Number of columns before those of the table. */
   const before = selection === undefined ? 0 : 1;
@@ -175,6 +177,7 @@ export function Grid(props: GridProps) {
               width={width}
               row={row}
               columns={columns}
+              daters={daters}
               shown={shown}
               isChosen={row !== undefined && selection?.chosen.has(String(row['id'])) === true}
               active={at === active.row ? active.column : null}

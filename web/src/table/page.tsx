@@ -10,6 +10,7 @@ import { ExportTool } from '../exports/form.tsx';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
+import { makeDaters } from './daters.ts';
 import { Grid } from './grid.tsx';
 import { LiveTool } from './live-tool.tsx';
 import type { DataColumn, Row } from './queries.ts';
@@ -68,6 +69,7 @@ export function TablePage() {
   const { count, total, version, error } = held;
 
   const columns = useMemo(() => ownFirst(held.columns, search.columns !== undefined), [held.columns, search.columns]);
+  const daters = useMemo(() => makeDaters(search.aggregation), [search.aggregation]);
   const change = useCallback(
     (next: Partial<TableSearch>) => void navigate({ search: (before: TableSearch) => ({ ...before, ...next }) }),
     [navigate],
@@ -145,6 +147,7 @@ export function TablePage() {
           key={JSON.stringify([search.columns, search.aggregation])}
           name={said.grid(displayName)}
           columns={columns}
+          daters={daters}
           rows={held.rows}
           begin={held.begin}
           count={count}
