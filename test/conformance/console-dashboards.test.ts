@@ -281,3 +281,14 @@ test('runs nothing of what somebody else wrote, fetches nothing of it, and is de
   expect((await site.owner('GET', api(`/${String(made.body.id)}`))).status).toBe(404);
   expect(complaints).toEqual([]);
 });
+
+test('what was being written in a dashboard goes with it, unasked', { timeout: 120_000 }, async () => {
+  const made = await site.owner('POST', api(), { body: { name: 'Gone' } });
+  const { page } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${experimentId}/dashboards/${String(made.body.id)}?edit=true`);
+  await page.getByLabel('Name', { exact: true }).fill('Gone, with more');
+  await page.getByRole('button', { name: 'Delete Gone' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('The dashboard is deleted.').first().waitFor();
+  await page.waitForURL(/\/dashboards$/);
+});

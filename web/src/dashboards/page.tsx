@@ -31,7 +31,7 @@ export function DashboardPage() {
     mutationFn: (tag: string) => removeDashboard({ id, dashboardId, tag }),
     onSuccess: async () => {
       sayDone(said.removed);
-      await navigate({ to: '/experiments/$id/dashboards', params: { id }, search: {} });
+      await navigate({ to: '/experiments/$id/dashboards', params: { id }, search: {}, ignoreBlocker: true });
     },
   });
   if (read === undefined) return <NotYet error={error} refetch={refetch} />;
