@@ -96,7 +96,10 @@ test.concurrent(
   'a database at the last migration before the squash is stamped and goes on with its data; an older one is refused and left as it is',
   async () => {
     const site = await makeOldSite();
+    // as the last version of the history before the squash left it: the one that made the authority is not in there
+    await ask(site.url, `drop table authority; delete from schema_migrations where name = '0143_authority'`);
     const all = await migrationsOf(site.url);
+    expect(all.at(-1)).toBe('0142_ended_certificates');
     const [last] = await ask<{ id: number; run_on: Date }>(site.url, 'delete from schema_migrations where name = $1 returning *', [
       all.at(-1),
     ]);
