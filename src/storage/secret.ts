@@ -30,6 +30,6 @@ export function readSecret(dataDir: string, given?: string): Buffer {
     pause();
   }
   throw new StartError(
-    `${file} does not hold ${2 * BYTES} hexadecimal digits: put the secret back, or delete the file, and everybody signs in anew.`,
+    `${file} does not hold ${2 * BYTES} hexadecimal digits: put the secret back; docs/operations.md says under "Secrets" what a new one ends.`,
   );
 }

@@ -31,6 +31,8 @@ test('one that another process is writing is waited for, and one that stays empt
   writeFileSync(file, 'ab');
   expect(() => readSecret(folder)).toThrow(StartError);
   expect(() => readSecret(folder)).toThrow(file);
+  // a file that is deleted is made anew, and what the old one had sealed refuses the next start
+  expect(() => readSecret(folder)).not.toThrow('delete');
 });
 
 test('one that is not written in hexadecimal digits is refused: most of its bytes would not count', () => {
