@@ -91,6 +91,7 @@ async function season(dataDir: string, args: string[]): Promise<void> {
   if (quickstart === undefined)
     throw new UsageError('there is no quickstart.json in the data folder: start the server with SAMPLE_DATA=on first');
   await loadSeason(quickstart, { rows, say });
+  say(`The sample has ${rows.toLocaleString('en')} measurements or more.`);
 }
 
 /** The span of a replay: a day in UTC, or from one time to another. */

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { locateSocketFolder } from '../../src/database/cluster.ts';
 import { StartError } from '../../src/errors.ts';
+import { runCommand } from '../support/command.ts';
 import { failing, sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
 const folders: string[] = [];
@@ -122,6 +123,12 @@ describe.concurrent('the embedded Postgres', () => {
     refused.stdout.on('data', (chunk: Buffer) => (problem += chunk.toString()));
     await once(refused, 'close');
     expect(problem).toContain('"code":');
+    // the command for more of it says so also where there are enough
+    for (let run = 0; run < 2; run += 1)
+      expect(await runCommand({ dataDir }, 'sample', '--rows', '10')).toMatchObject({
+        code: 0,
+        text: expect.stringContaining('The sample has 10 measurements or more.'),
+      });
     await server.kill('SIGTERM');
   }, 120_000);
 });
