@@ -9,9 +9,13 @@ import { findFreePort } from '../support/free-port.ts';
 import type { Quickstart } from '../../src/operator/sample/sample.service.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
 
+const readPage = (name: string) => readFileSync(join(import.meta.dirname, '..', '..', name), 'utf8');
+const listBlocks = (page: string) => [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block]) => block!);
+
+/** The variables of all pages, as README sets them. */
+const VARIABLES = listBlocks(readPage('README.md')).find((block) => block.includes('EXPERIMENT='))!;
 /** The walk of docs/devices.md, as it is printed there, with Debian's `mosquitto_pub`, `jq` and `curl` against the server by itself. */
-const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'devices.md'), 'utf8');
-const WALK = /## From nothing to a row[\s\S]*?```sh\n([\s\S]*?)```/.exec(PAGE)![1]!;
+const WALK = listBlocks(readPage('docs/devices.md'))[0]!;
 const PUBLISH = /^mosquitto_pub [^\n]*\\\n[^\n]*$/m.exec(WALK)![0];
 
 const folder = mkdtempSync(join(tmpdir(), 'fieldlake-mosquitto-'));
@@ -43,12 +47,12 @@ afterAll(async () => {
 
 /** Runs shell text where the page's files are; only the ports differ from what is printed. */
 async function shell(text: string, variables: Record<string, string> = {}): Promise<{ code: number; said: string }> {
-  const here = text.replaceAll('http://127.0.0.1:3000', server.baseUrl).replaceAll('-p 8883', `-p ${brokerPort}`);
+  const here = text.replaceAll('-p 8883', `-p ${brokerPort}`);
   const script = join(folder, 'walk.sh');
-  writeFileSync(script, `set -euo pipefail\n${here}\n`);
+  writeFileSync(script, `set -euo pipefail\n${VARIABLES}${here}\n`);
   const child = spawn('bash', [script], {
     cwd: folder,
-    env: { PATH: process.env['PATH'] ?? '', KEY: quickstart.apiKey, EXPERIMENT: quickstart.experimentId, ...variables },
+    env: { PATH: process.env['PATH'] ?? '', ...variables },
     timeout: 90_000,
   });
   let said = '';
@@ -140,3 +144,22 @@ test(
     await expect.poll(async () => (await rowsOf(other.id, 'Blue')).length).toBe(1);
   },
 );
+
+test('the other pages do what they print, one block after the other in one shell', { timeout: 120_000 }, async () => {
+  const blocks = ['files', 'charts', 'webhooks', 'changes'].flatMap((name) => listBlocks(readPage(`docs/${name}.md`)));
+  expect(blocks).toHaveLength(6);
+  // a change waits for the rows of the upload, and a stream of changes does not end by itself
+  const text = blocks.map((block) =>
+    block.replace('curl -sS -X PATCH', 'sleep 10; curl -sS -X PATCH').replace('curl -N', 'timeout 3 curl -N'),
+  );
+  const { said } = await shell(text.map((block) => `${block.trimEnd()} || [ $? -eq 124 ]\necho; echo ===`).join('\n'));
+  const answers = said.split('===\n').slice(0, -1);
+  expect(answers, said).toHaveLength(blocks.length);
+  expect(answers.filter((answer) => answer.includes('"code":'))).toEqual([]);
+  const [, preview, change, chart, webhook, changes] = answers;
+  expect(preview).toContain('"type":"DATE"');
+  expect(change).toContain('"name":"chlorophyll"');
+  expect(chart).toContain('"name":"SPAD by genotype"');
+  expect(webhook).toContain('"secret":"whsec_');
+  expect(changes).toContain('"reason":"begun"');
+});
