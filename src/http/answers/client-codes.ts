@@ -1,5 +1,5 @@
 /** Codes of ours that the common authentication client knows by another name. */
-const CLIENT_CODES: Readonly<Record<string, string>> = {
+export const CLIENT_CODES: Readonly<Record<string, string>> = {
   INVALID_INPUT: 'VALIDATION_ERROR',
   MALFORMED_JSON: 'BAD_REQUEST',
   ORIGIN_NOT_TRUSTED: 'INVALID_ORIGIN',

@@ -53,7 +53,7 @@ export const readMember = (resolved: Resolved, keys: readonly string[], type: Me
     if (UNSPEAKABLE.test(key) || !key.isWellFormed())
       throw refuseParameter(
         where,
-        `The key '${shortenName(key)}' cannot be looked for: it is *, begins with a blank, or holds a quote, a backslash, a question mark or a control character.`,
+        `The key '${shortenName(key)}' cannot be looked for: it is *, begins with a blank, or holds a quote, a backtick, a backslash, a question mark or a control character.`,
       );
   }
   const made = type ?? STRING;
