@@ -184,6 +184,7 @@ test('a change that is committed while another is being ended is due at once', a
   const change = { userId: pia.id, changedAt: taken?.changedAt ?? '', refreshedAt: null, isClosed: false };
   const waits = () =>
     db.rows(sql('t')`select 1 as one from pg_locks w join pg_locks r using (pid)
+      join pg_database d on d.oid = r.database and datname = current_database()
       where not w.granted and r.relation = 'identity_changes'::regclass and r.mode = 'RowExclusiveLock'`);
   const ending = await db.transaction(async (tx) => {
     await tx.run(sql('t')`update identity_changes set changed_at = clock_timestamp() where user_id = ${pia.id}`);

@@ -175,8 +175,9 @@ async function killMidway(
     await holder.query(`create schema held; ${hold}`);
     await holder.query('select pg_advisory_lock(4711)');
     const { child, ended } = beginServer(environment);
-    const isWaiting = async () =>
-      (await holder.query(`select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`)).rowCount === 1;
+    // the locks of all databases are listed, and another test holds the same one of its own
+    const waiting = `select from pg_locks join pg_database on oid = database where datname = current_database() and locktype = 'advisory' and objid = 4711 and not granted`;
+    const isWaiting = async () => (await holder.query(waiting)).rowCount === 1;
     for (let tries = 0; tries < 300 && !(await isWaiting()); tries += 1) await sleep(50);
     expect(await isWaiting()).toBe(true);
     child.kill('SIGKILL');
