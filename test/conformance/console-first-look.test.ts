@@ -1,7 +1,8 @@
 /** What somebody who measures plants meets when they first look at the sample. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksRight, type Visitor } from '../support/chromium.ts';
-import { startConsole, type Console } from '../support/console.ts';
+import { makeExperiment, startConsole, type Console } from '../support/console.ts';
+import { uploadTable } from '../support/uploads.ts';
 
 let site: Console;
 let owner: Visitor;
@@ -28,4 +29,74 @@ test('a device whose measurements people sent is said to have connected and sent
   await page.getByText('It sent nothing itself in this time. What people sent of it is in the tables of their experiments.').waitFor();
   await looksRight(page, 'device-never-connected-desk');
   expect(complaints).toEqual([]);
+});
+
+test('the head says which part of the console one is in', { timeout: 120_000 }, async () => {
+  const { page } = owner;
+  const part = page.getByRole('navigation').first().locator('[aria-current]');
+  for (const [path, name] of [
+    ['/', 'Experiments'],
+    [`/experiments/${site.sample.experimentId}`, 'Experiments'],
+    ['/experiments/new', 'Experiments'],
+    ['/devices/new', 'Devices'],
+    ['/library/macros', 'Library'],
+    ['/library/protocols', 'Library'],
+  ] as const) {
+    await page.goto(`${site.baseUrl}${path}`);
+    await page.locator('main h1').first().waitFor();
+    await expect.poll(() => part.allTextContents(), { message: path }).toEqual([name]);
+  }
+});
+
+test('an address with half an id leads back, and speaks of no UUID', { timeout: 120_000 }, async () => {
+  const { page } = owner;
+  for (const path of ['/devices/01a2', `/experiments/${site.sample.experimentId}/dashboards/01a2`]) {
+    await page.goto(`${site.baseUrl}${path}`);
+    const alert = page.getByRole('main').getByRole('alert');
+    await alert.getByText('The address may be mistyped, or what it led to was deleted.').waitFor();
+    expect(await alert.getByText('UUID').count()).toBe(0);
+  }
+  await page.goto(`${site.baseUrl}/devices/01a2`);
+  await page.getByRole('link', { name: 'To your experiments' }).click();
+  await page.getByRole('heading', { name: 'Experiments' }).waitFor();
+});
+
+test(
+  'names of columns are read whole, uploads lead to their experiment, and nothing in quarantine is not counted',
+  { timeout: 120_000 },
+  async () => {
+    const id = await makeExperiment(site.owner, 'First look');
+    const table = await uploadTable(site.owner, id, 'leaves', 'plot,leaf_temperature,measurement_time_utc\n1,23.5,2026-05-01T08:00:00Z\n');
+    const { page } = owner;
+    await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+    await page.getByRole('gridcell').first().waitFor();
+    const cut =
+      "[...document.querySelectorAll('.grid-name')].filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)";
+    for (const name of ['leaf_temperature', 'measurement_time_utc']) {
+      await page.getByRole('columnheader', { name }).getByRole('button').click();
+      await page.getByRole('columnheader', { name }).getByText('↑', { exact: true }).waitFor();
+      expect(await page.evaluate(cut)).toEqual([]);
+    }
+    await page.goto(`${site.baseUrl}/experiments/${id}`);
+    await page.getByText(/1 row stored, report of/).waitFor();
+    await page.getByText('No device is bound to this experiment. People may send what instruments measured.').waitFor();
+    await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+    await page.getByText(/^CSV, 1 row stored, /).waitFor();
+    expect(await page.getByText('quarantine').count()).toBe(0);
+    await page.goto(site.baseUrl);
+    await page.getByRole('region', { name: 'Lately' }).getByRole('link', { name: 'First look' }).click();
+    await page.waitForURL(`**/experiments/${id}`);
+  },
+);
+
+test('the account says in words which browsers are signed in and what happened', { timeout: 120_000 }, async () => {
+  const other = await site.visitAs('member', 'phone');
+  const { page, context } = await site.visitAs('member');
+  await page.goto(`${site.baseUrl}/account`);
+  await page.getByRole('heading', { name: 'Chrome on Linux' }).first().waitFor();
+  await page.getByText('Signed in', { exact: true }).first().waitFor();
+  expect(await page.getByText(/Mozilla|session\.created/).count()).toBe(0);
+  await looksRight(page, 'account-in-words-desk');
+  await other.context.close();
+  await context.close();
 });

@@ -15,6 +15,7 @@ import { ClosingPanel } from './closing.tsx';
 import { KeysPanel } from './keys.tsx';
 import { PasskeysPanel } from './passkeys.tsx';
 import { activityQuery, linkedQuery, profileQuery, renewAccount, sessionsQuery } from './queries.ts';
+import { EVENTS, nameBrowser } from './words.ts';
 
 const route = getRouteApi('/guarded/account');
 const said = words.account;
@@ -119,7 +120,9 @@ function SessionsPanel() {
         {sessions.data?.map(({ id, token, userAgent, ipAddress, createdAt }) => (
           <li key={id}>
             <div>
-              <h3>{id === own.id ? said.sessions.own : (userAgent ?? said.sessions.unknown)}</h3>
+              <h3 title={userAgent ?? undefined}>
+                {id === own.id ? said.sessions.own : userAgent ? nameBrowser(userAgent) : said.sessions.unknown}
+              </h3>
               <p className="small quiet">{said.sessions.from(ipAddress ?? said.sessions.unknownPlace, momentText(createdAt))}</p>
             </div>
             {id === own.id ? null : (
@@ -210,7 +213,7 @@ function ActivityPanel() {
       <ul className="rows tight">
         {activity.data?.map(({ id, action, at }) => (
           <li key={id}>
-            <code>{action}</code>
+            {EVENTS[action] === undefined ? <code>{action}</code> : <span>{EVENTS[action]}</span>}
             <time className="small quiet" dateTime={at} title={momentText(at)}>
               {agoText(at)}
             </time>

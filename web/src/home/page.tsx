@@ -61,7 +61,12 @@ function Lately({ experiments }: { experiments: readonly ExperimentListed[] }) {
               <div>
                 <p>{saidOf(upload)}</p>
                 <p className="small quiet">
-                  {experiment?.name}, {agoText(upload.createdAt)}
+                  {experiment === undefined ? null : (
+                    <Link to="/experiments/$id" params={{ id: experiment.id }}>
+                      {experiment.name}
+                    </Link>
+                  )}
+                  , {agoText(upload.createdAt)}
                 </p>
               </div>
             </li>

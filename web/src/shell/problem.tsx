@@ -14,6 +14,7 @@ interface Told {
 export function tellProblem(error: unknown): Told {
   if (error instanceof ProblemError) {
     const { status, code, message, complaints, requestId, retryAfter } = error;
+    if (code === 'INVALID_ID') return { sentence: `${words.notFound.title}.`, advice: words.notFound.text, details: [], requestId: null };
     const advice = retryAfter === null ? words.problem.advice[status] : words.problem.retryIn(Math.ceil(retryAfter));
     return {
       // the service speaks of keys there, which a browser sends none of

@@ -58,8 +58,11 @@ function SignInLink() {
   );
 }
 
+const AT_PART = { className: 'active', 'aria-current': true } as const;
+
 /** What is around every page. */
 export function Shell() {
+  const isAtExperiment = useLocation({ select: ({ pathname }) => pathname.startsWith('/experiments/') });
   const main = useFocusOnArrival();
   const online = useOnline();
   const { data: session } = useQuery(sessionQuery);
@@ -75,13 +78,11 @@ export function Shell() {
         <nav aria-label={words.nav.label}>
           {session ? (
             <>
-              <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
+              <Link to="/" activeOptions={{ exact: true, includeSearch: false }} {...(isAtExperiment ? AT_PART : {})}>
                 {words.nav.experiments}
               </Link>
               <Link to="/devices">{words.nav.devices}</Link>
-              <Link to="/library/$kind" params={{ kind: 'macros' }}>
-                {words.nav.library}
-              </Link>
+              <Link to="/library">{words.nav.library}</Link>
             </>
           ) : (
             <SignInLink />
@@ -136,6 +137,9 @@ export function ProblemPage({ error, reset }: ErrorComponentProps) {
       <title>{`${words.problem.title} · ${words.name}`}</title>
       <h1>{words.problem.title}</h1>
       <Problem error={error} retry={retry} />
+      <p>
+        <Link to="/">{words.notFound.home}</Link>
+      </p>
     </div>
   );
 }

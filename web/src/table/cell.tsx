@@ -2,9 +2,11 @@ import { words } from '../words.ts';
 
 const isNumber = (type: string) => /^(DOUBLE|FLOAT|INT|BIGINT|DECIMAL|SMALLINT)/.test(type);
 
-/** How wide a column of a type is at first, in pixels. */
-export const widthOf = (type: string): number =>
-  isNumber(type) ? 128 : type.startsWith('TIMESTAMP') ? 208 : type === 'BOOLEAN' ? 96 : 184;
+/** How wide a column is, in pixels: as its values are, and wide enough for all but the longest names with the arrow of an order. */
+export const widthOf = ({ name, type_name: type }: { name: string; type_name: string }): number => {
+  const values = isNumber(type) ? 128 : type.startsWith('TIMESTAMP') ? 208 : type === 'BOOLEAN' ? 96 : 184;
+  return Math.max(values, Math.min(320, 56 + name.length * 10));
+};
 
 /** On which side values of a type stand: numbers are compared by their last digits. */
 export const alignOf = (type: string): 'end' | 'start' => (isNumber(type) ? 'end' : 'start');

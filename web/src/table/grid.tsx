@@ -81,7 +81,7 @@ export function Grid(props: GridProps) {
     horizontal: true,
     count: columns.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => widthOf(columns[index]?.type_name ?? ''),
+    estimateSize: (index) => widthOf(columns[index] ?? { name: '', type_name: '' }),
     overscan: 3,
     paddingStart: choiceWidth,
     scrollPaddingStart: choiceWidth,

@@ -124,7 +124,7 @@ export const upload = {
     none: 'Nothing was uploaded yet. What you upload is listed here with its report.',
     noTable: 'Upload without a table',
     facts: (kind: string, stored: string, quarantined: string, when: string) =>
-      `${kind}, ${rowsText(stored)} stored, ${quarantined} in quarantine, ${when}`,
+      `${kind}, ${rowsText(stored)} stored${quarantined === '0' ? '' : `, ${quarantined} in quarantine`}, ${when}`,
   },
   report: {
     title: (table: string) => `Upload into ${table}`,
