@@ -16,7 +16,7 @@ let baseUrl = '';
 
 beforeAll(async () => {
   clone = makeClone();
-  dev = spawn('node', ['scripts/dev.ts'], {
+  dev = spawn('npm', ['run', '--silent', 'dev'], {
     cwd: clone.folder,
     env: { ...clone.environment, PORT: '0', BROKER_PORT: '0', MACRO_LANGUAGES: 'none', SAMPLE_DATA: 'off' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -25,11 +25,16 @@ beforeAll(async () => {
   await ready();
 });
 afterAll(async () => {
+  await stop();
+  clone.remove();
+});
+
+async function stop(): Promise<void> {
+  if (dev.exitCode !== null || dev.signalCode !== null) return;
   const ended = once(dev, 'exit');
   dev.kill('SIGTERM');
   await ended;
-  clone.remove();
-});
+}
 
 /** Waits until a server says that it is ready which has not said so before. */
 async function ready(): Promise<void> {
@@ -101,4 +106,11 @@ test('a source that cannot be read is named, and the server goes on', { timeout:
   writeFileSync(file, `${text}\nconst = ;\n`);
   while (!/documentation\.ts.*; the server runs as it was/.test(said)) await sleep(20);
   expect((await fetch(`${baseUrl}/docs`)).status).toBe(200);
+});
+
+test('what ends npm ends the server too', async () => {
+  const live = () => fetch(`${baseUrl}/health/live`).then(({ status }) => status);
+  expect(await live()).toBe(200);
+  await stop();
+  await expect(live()).rejects.toThrow();
 });
