@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -48,6 +53,24 @@ async function during<T>(fault: Parameters<FaultProxy['set']>[0], times: number,
   await proxy.set({ kind: 'none' });
   return working;
 }
+
+test('the example of its page runs as it is printed', async () => {
+  const own = join(import.meta.dirname, '..', '..', 'clients', 'typescript');
+  const example = /```ts\n([^]*?)```/.exec(readFileSync(join(own, 'README.md'), 'utf8'))![1]!;
+  const folder = mkdtempSync(join(tmpdir(), 'fieldlake-client-'));
+  try {
+    symlinkSync(join(own, 'src'), join(folder, 'src'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    const told = { 'http://127.0.0.1:3000': site.server.baseUrl, 'flk_…': site.cast.owner.apiKey, leaf_measurements: 'leaves' };
+    const code = Object.entries(told).reduce((text, [printed, here]) => text.replace(printed, here), example);
+    writeFileSync(join(folder, 'example.ts'), code);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'example.ts')]);
+    // the rows by page, whose listing is cut at a hundred, and then each
+    expect(stdout.match(/treatment: '(control|drought)'/g)!.length).toBeGreaterThanOrEqual(ROWS + 100);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 describe('pages', () => {
   test('every row comes once and in order, by cursor and whatever the page size', async () => {
