@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +17,9 @@ type Way = (typeof WAYS)[number];
 const MIXED = process.env['SOAK'] === undefined ? 1_000 : 10_000;
 const AT_ONCE = 4;
 
+/** What docs/operations.md tells nginx. */
+const LOCATION = /```nginx\n([^]*?)```/.exec(readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operations.md'), 'utf8'))![1]!;
+
 const folder = mkdtempSync(join(tmpdir(), 'fieldlake-strange-'));
 let site: BuiltSite;
 let routes: GetRoute[];
@@ -33,7 +36,7 @@ async function startNginx(upstream: string): Promise<void> {
   writeFileSync(
     join(folder, 'nginx.conf'),
     `daemon off; pid ${folder}/nginx.pid; error_log ${folder}/error.log; events {}
-     http { access_log off; ${temporary} server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; } } }`,
+     http { access_log off; ${temporary} server { listen 127.0.0.1:${port}; ${LOCATION.replace('http://127.0.0.1:3000', upstream)} } }`,
   );
   nginx = spawn('nginx', ['-p', folder, '-e', join(folder, 'start.log'), '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
   nginxUrl = `http://127.0.0.1:${port}`;
