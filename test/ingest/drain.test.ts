@@ -223,3 +223,19 @@ test('messages that are left out of a batch are asked for again, a few at a time
   expect(asked.slice(0, 4)).toEqual([10, 6, 6, 6]);
   expect(await rangesOf(experimentId)).toEqual([]);
 });
+
+test('when its turn is over what was begun is stored, the rest is left, and nothing counts as its try', async () => {
+  const experimentId = randomUUID();
+  await keep(
+    experimentId,
+    Array.from({ length: 100 }, (_, n) => ({ id: `m-${n}`, sample: { n } })),
+  );
+  const turn = () => drainMessages(lake.deps, experimentId, { read, most: 40, turnMs: 0 });
+  expect(await turn()).toBe(false);
+  expect(await rowsOf(experimentId)).toHaveLength(10);
+  expect(await rangesOf(experimentId)).toEqual([]);
+  let turns = 1;
+  for (; turns < 20 && !(await turn()); turns += 1);
+  expect(turns).toBe(10);
+  expect((await rowsOf(experimentId)).map(({ n }) => n).sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, n) => n));
+});

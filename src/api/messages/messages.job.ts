@@ -18,6 +18,8 @@ const AT_ONCE = 250;
 const EXPERIMENTS_AT_ONCE = 100;
 /** How long to wait after a failure around the service, such as an unreachable database. */
 const AROUND_MS = 2_000;
+/** After so long an experiment gives way to the others that wait. */
+const TURN_MS = 2_000;
 /** Rest after messages were stored. Storing a few costs as much as storing hundreds, and more are likely to come during the rest. */
 const REST_MS = 1_300;
 /** How long an experiment is left to another process that has it and whose oldest message stays the same: one that stands still is not waited for. */
@@ -72,8 +74,16 @@ async function readBatch(ctx: Context, experimentId: string, pending: readonly I
   return messages;
 }
 
-/** Turns the waiting messages of one experiment into rows, batch by batch. Calls `onStored` after each batch that stored any. */
-export async function ingestExperiment(ctx: Context, experimentId: string, signal: AbortSignal, onStored: () => void): Promise<void> {
+interface Turn {
+  signal: AbortSignal;
+  /** Called after each batch that stored any. */
+  onStored: () => void;
+  /** Milliseconds after which no further batch is begun. */
+  turnMs: number;
+}
+
+/** Turns the waiting messages of one experiment into rows, batch by batch. Answers false when its turn was over before all were stored. */
+export async function ingestExperiment(ctx: Context, experimentId: string, { signal, onStored, turnMs }: Turn): Promise<boolean> {
   const { db, staging, pipelines } = ctx;
   const alongside: typeof countMeasurements = async (tx, id, measurements) => {
     await countMeasurements(tx, id, measurements);
@@ -88,41 +98,52 @@ export async function ingestExperiment(ctx: Context, experimentId: string, signa
     if (reports.some(({ stored }) => stored > 0)) onStored();
   };
   const read = (pending: readonly InboxMessage[]) => readBatch(ctx, experimentId, pending);
-  await drainMessages({ db, staging, pipelines, alongside }, experimentId, { read, onReports }, signal);
+  return drainMessages({ db, staging, pipelines, alongside }, experimentId, { read, onReports, turnMs }, signal);
 }
 
 /**
- * Answers a function that turns every waiting message into rows, one experiment after another, and leaves out those that another process has. Two that meet
+ * Answers a function that turns every waiting message into rows. The experiments take turns, and those that another process has are left out: two that meet
  * at one experiment would do its work twice, one of them in vain; a message is stored only once even so. A message that fails stays for the next time.
  * Calls `onStored` whenever some were stored.
  */
-export function makeIngestion(ctx: Context, onStored: () => void): (signal: AbortSignal) => Promise<void> {
+export function makeIngestion(ctx: Context, onStored: () => void, turnMs = TURN_MS): (signal: AbortSignal) => Promise<void> {
   /** The experiments that are left to another process: the oldest message of each, and since when it is the oldest. */
   let left = new Map<string, { oldest: number; since: number }>();
   return async (signal) => {
-    const waiting = await listWaiting(ctx.db, EXPERIMENTS_AT_ONCE);
-    if (waiting.length === 0) return;
-    const leftBefore = left;
-    left = new Map();
-    const ingestOne = async (experimentId: string, oldest: number): Promise<void> => {
-      const release = await ctx.jobs.claim(`messages of ${experimentId}`);
-      if (release === null) {
-        const before = leftBefore.get(experimentId);
-        const since = before?.oldest === oldest ? before.since : performance.now();
-        left.set(experimentId, { oldest, since });
-        if (performance.now() - since < LEFT_MS) return;
-      }
-      await ingestExperiment(ctx, experimentId, signal, onStored).finally(() => release?.());
-    };
     let failedAround = false;
-    for (const { experimentId, oldest } of waiting) {
-      if (signal.aborted) return;
-      await ingestOne(experimentId, oldest).catch((error: unknown) => {
-        failedAround ||= isAround(error);
-        if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
-      });
-    }
-    if (!failedAround && waiting.length === EXPERIMENTS_AT_ONCE) return;
+    let isFull = false;
+    /** The experiments whose turn was over before all of theirs was stored. */
+    let cut = new Set<string>();
+    do {
+      const cutBefore = cut;
+      cut = new Set();
+      const waiting = await listWaiting(ctx.db, EXPERIMENTS_AT_ONCE);
+      if (waiting.length === 0) return;
+      isFull = waiting.length === EXPERIMENTS_AT_ONCE;
+      const leftBefore = left;
+      left = new Map();
+      const ingestOne = async (experimentId: string, oldest: number): Promise<void> => {
+        const release = await ctx.jobs.claim(`messages of ${experimentId}`);
+        if (release === null) {
+          const before = leftBefore.get(experimentId);
+          const since = before?.oldest === oldest ? before.since : performance.now();
+          left.set(experimentId, { oldest, since });
+          if (performance.now() - since < LEFT_MS) return;
+        }
+        const isDone = await ingestExperiment(ctx, experimentId, { signal, onStored, turnMs }).finally(() => release?.());
+        if (!isDone) cut.add(experimentId);
+      };
+      // who had a turn comes after who had none
+      waiting.sort((a, b) => Number(cutBefore.has(a.experimentId)) - Number(cutBefore.has(b.experimentId)));
+      for (const { experimentId, oldest } of waiting) {
+        if (signal.aborted) return;
+        await ingestOne(experimentId, oldest).catch((error: unknown) => {
+          failedAround ||= isAround(error);
+          if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
+        });
+      }
+    } while (cut.size > 0 && !failedAround);
+    if (!failedAround && isFull) return;
     await sleep(failedAround ? AROUND_MS : REST_MS, undefined, { signal }).catch(() => undefined);
   };
 }

@@ -40,6 +40,8 @@ export interface Draining {
   onReports?: (reports: readonly MessageReport[]) => void;
   /** Messages of one batch. */
   most?: number;
+  /** Milliseconds after which no further batch is begun; without end unless given. */
+  turnMs?: number;
 }
 
 /** A batch, taken apart. */
@@ -65,15 +67,17 @@ function takeTogether(waiting: readonly InboxMessage[], most: number): InboxMess
 
 /**
  * Turns into rows every message of an experiment that waits when this begins. A message that fails stays where it is, and its error is thrown. Messages that
- * come meanwhile are left for the next time: when they were taken at once, ten messages a second made a batch each, and cost a quarter of a core.
+ * come meanwhile are left for the next time: when they were taken at once, ten messages a second made a batch each, and cost a quarter of a core. Answers false
+ * when its turn was over before all were stored.
  */
 export async function drainMessages(
   deps: MessageDeps,
   experimentId: string,
-  { read: readBatch, onReports, most = LARGEST.messages }: Draining,
+  { read: readBatch, onReports, most = LARGEST.messages, turnMs = Infinity }: Draining,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { db } = deps;
+  const end = performance.now() + turnMs;
   // most messages come once; where one has come twice, more will
   let looksFirst = false;
   const tables = makeTableIds();
@@ -129,7 +133,7 @@ export async function drainMessages(
       const isEmpty = batch.messages.length === 0;
       if (isEmpty && after === 0) {
         await forgetTries(db, experimentId);
-        return;
+        return true;
       }
       // a message that failed before may fail again, and large ones do not fit the memory of the engine beside others
       const alone = isEmpty || batch.suspect || batch.isCut;
@@ -139,6 +143,11 @@ export async function drainMessages(
       if (alone) await one.ended;
       // after an empty batch the search begins anew: messages with an earlier place may have become visible meanwhile
       after = batch.after;
+      if (performance.now() >= end) {
+        await Promise.all(underWay.map(({ ended }) => ended));
+        await forgetTries(db, experimentId);
+        return false;
+      }
       // few of the messages that failed before are taken at once, and of those that are large once unpacked
       coming = take(batch.suspect ? Math.ceil(most / 20) : batch.isCut ? 2 * batch.messages.length : most, after);
       coming.catch(() => undefined);
