@@ -85,14 +85,14 @@ function keepFirst({ request, response, caller }: Holder, db: Database, claim: C
     return answer;
   };
   let isSettled = false;
-  const settle = () => {
+  const settle = (isDone: boolean) => {
     if (isSettled) return;
     isSettled = true;
-    if (!kept || response.statusCode >= 400) void release(db, claim);
+    if (!isDone) void release(db, claim);
   };
-  getExchange(response).onHead = settle;
-  // a call that is never answered
-  response.once('close', settle);
+  getExchange(response).onHead = () => settle(kept && response.statusCode < 400);
+  // nobody is answered any more, and the call may still fail: the release waits for its transaction, and leaves an answer that was committed
+  response.once('close', () => settle(false));
 }
 
 /**
