@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium, looksRight, openVisitor } from '../support/chromium.ts';
 import { makeExperiment } from '../support/console.ts';
 import { startConsoleSite, type ConsoleSite } from '../support/console-site.ts';
+import { uploadTable } from '../support/uploads.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const EXPECTED = /40[0349] \([A-Z]|ERR_/;
@@ -57,14 +58,8 @@ test('places of an experiment are found by name, added and removed', { timeout: 
 
 test('a table is deleted after a question, by those who may', { timeout: 240_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Tables', site.organizationId);
-  const form = new FormData();
-  for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: 'yields' })) form.append(name, value);
-  form.append('files', new Blob(['n\n1\n']), 'n.csv');
-  const { uploadTableId } = (await site.owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form })).body as {
-    uploadTableId: string;
-  };
+  const uploadTableId = await uploadTable(site.owner, id, 'yields', 'n\n1\n');
   const read = () => site.owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: uploadTableId } });
-  await expect.poll(async () => (await read()).body[0].data.totalRows as number).toBe(1);
   const address = `${site.server.baseUrl}/experiments/${id}/tables/${uploadTableId}`;
 
   const member = await openVisitor(browser, 'desk', EXPECTED);
