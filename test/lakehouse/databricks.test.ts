@@ -227,10 +227,10 @@ describe('broken answers', () => {
 
   test('slow answers do not outlast a deadline', async () => {
     for (const method of ['ExecuteStatement', 'GetOperationStatus', 'FetchResults'] as const) {
-      lake.server.inject({ method, how: { kind: 'slow', ms: 400 } });
+      lake.server.inject({ method, how: { kind: 'slow', ms: 3_000 } });
       const from = performance.now();
       await expect(lake.warehouse.rows(one, { timeoutMs: 100 }), method).rejects.toMatchObject({ code: 'WAREHOUSE_TIMEOUT' });
-      expect(performance.now() - from).toBeLessThan(390);
+      expect(performance.now() - from).toBeLessThan(2_900);
       expect(await settled(), method).toEqual([0, 0, 0]);
     }
   });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 /** Together more than the memory of the engine that looks through them. */
-const MEASUREMENTS = 32;
+const MEASUREMENTS = 20;
 const BYTES = 8_000_000;
 
 test('a run whose measurements cannot be found in the memory of the engine ends, and says why', { timeout: 400_000 }, async () => {
