@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { embargoJob } from '../../src/api/experiments/embargo.job.ts';
 import { wakeEndpoints } from '../../src/api/webhooks/delivering.service.ts';
 import { forgetDeliveriesJob } from '../../src/api/webhooks/webhooks.job.ts';
 import { isSigned } from '../../src/auth/proofs/webhooks.ts';
+import { seal } from '../../src/auth/seal.ts';
 import { sql } from '../../src/database/sql.ts';
 import { startReceiver, type Heard, type Receiver } from '../support/receiver.ts';
 import { makeOrganization } from '../support/resources.ts';
@@ -499,6 +501,32 @@ describe('an endpoint that does wrong', () => {
       ({ enabled }) => !enabled,
     );
     expect(disabled.disabledReason).toContain('three days');
+  });
+
+  test('whose secret was sealed under a former secret of the service is sent nothing until it has a new one', async () => {
+    const { id } = await register();
+    await experiment();
+    await until(
+      () => deliveries(id),
+      ([first]) => first?.status === 'delivered',
+    );
+    const sealed = seal(randomBytes(32), 'webhook', { secret: 'whsec_b25jZQ==' });
+    await site.db.run(sql('test')`update webhook_endpoints set secret = ${sealed}, old_secret = null where id = ${id}`);
+    const sent = (await owner()('POST', at(`${id}/test`))).body;
+    const tried = await until(
+      () => delivery(id, sent.id),
+      ({ attempts }) => attempts > 0,
+    );
+    expect(tried).toMatchObject({ status: 'pending', lastStatusCode: null, lastFailure: 'secret-lost' });
+    expect(receiver.heard).toHaveLength(1);
+    const { secret } = (await owner()('POST', at(`${id}/rotate-secret`))).body;
+    await hurry();
+    await wakeEndpoints(await site.context());
+    await until(
+      () => delivery(id, sent.id),
+      ({ status }) => status === 'delivered',
+    );
+    expect(isSignedBy(receiver.heard[1]!, secret)).toBe(true);
   });
 });
 

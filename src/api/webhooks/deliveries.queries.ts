@@ -1,7 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { CallOutcome } from '../../callouts/call.ts';
-import type { WebhookDelivery, WebhookDeliveryReport, WebhookDeliveryStatus } from './webhooks.model.ts';
+import type { WebhookAttempt, WebhookDelivery, WebhookDeliveryReport, WebhookDeliveryStatus } from './webhooks.model.ts';
 
 const columns = fragment`
   m.id, m.kind, m.status, m.attempts, case when m.status = 'pending' then m.next_attempt_at end as "nextAttemptAt", last.at as "lastAttemptAt",
@@ -83,7 +82,10 @@ export const findDue = (db: Queryable, endpointId: string) =>
     where m.endpoint_id = ${endpointId} and m.status = 'pending' and m.next_attempt_at <= now() and w.is_enabled
     order by m.next_attempt_at, m.id limit 1`);
 
-export const insertAttempt = (db: Queryable, attempt: CallOutcome & { id: string; messageId: string }) =>
+/** What became of an attempt. */
+export type AttemptOutcome = Omit<WebhookAttempt, 'at'>;
+
+export const insertAttempt = (db: Queryable, attempt: AttemptOutcome & { id: string; messageId: string }) =>
   db.run(sql('webhooks.insertAttempt')`
     insert into webhook_attempts (id, message_id, status_code, failure, milliseconds)
     select ${attempt.id}, m.id, ${attempt.statusCode}, ${attempt.failure}, ${attempt.milliseconds} from webhook_messages m where m.id = ${attempt.messageId}`);

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import { signWebhook } from '../../auth/proofs/webhooks.ts';
-import { callOut, type CallOutcome } from '../../callouts/call.ts';
+import { callOut } from '../../callouts/call.ts';
 import type { Context } from '../../context.ts';
 import { wake } from '../events/events.service.ts';
 import {
@@ -16,6 +16,7 @@ import {
   releaseEndpoint,
   settleMessage,
   takeEndpoint,
+  type AttemptOutcome,
   type DueMessage,
   type TakenEndpoint,
 } from './deliveries.queries.ts';
@@ -35,9 +36,10 @@ const KEPT_PER_ENDPOINT = 1_000;
 
 const jittered = (seconds: number) => seconds * (0.9 + Math.random() * 0.2);
 
-async function call(ctx: Context, endpoint: TakenEndpoint, { id, payload }: DueMessage, signal: AbortSignal): Promise<CallOutcome> {
+/** Calls an endpoint. Without a secret of it that opens under the service's own nothing is sent. */
+async function call(ctx: Context, endpoint: TakenEndpoint, { id, payload }: DueMessage, signal: AbortSignal): Promise<AttemptOutcome> {
   const secrets = [endpoint.secret, endpoint.oldSecret].flatMap((sealed) => (sealed === null ? [] : (openSecret(ctx, sealed) ?? [])));
-  if (secrets.length === 0) throw new Error(`the secret of webhook ${endpoint.id} was sealed under another key`);
+  if (secrets.length === 0) return { statusCode: null, failure: 'secret-lost', milliseconds: 0 };
   const headers = {
     ...signWebhook(id, payload, secrets),
     'content-type': 'application/json',
@@ -48,7 +50,7 @@ async function call(ctx: Context, endpoint: TakenEndpoint, { id, payload }: DueM
 }
 
 /** Records the outcome of a call and its consequences. */
-const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outcome: CallOutcome): Promise<void> =>
+const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outcome: AttemptOutcome): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     // the endpoint is locked before its messages, as in every transaction that changes both; otherwise they could deadlock
     const called =

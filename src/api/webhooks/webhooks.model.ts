@@ -91,9 +91,17 @@ export interface RotatedSecret {
 /** `pending` while it is being tried, then `delivered` or `failed`. */
 export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'failed';
 
-/** Why an attempt failed; null when it was accepted. */
+/** Why an attempt failed; null when it was accepted. `secret-lost` ends with a new signing secret: the service's own was replaced since this one was made. */
 export type WebhookFailure =
-  'address-refused' | 'not-resolved' | 'timeout' | 'connection-failed' | 'tls-failed' | 'redirect-refused' | 'refused-by-endpoint' | null;
+  | 'address-refused'
+  | 'not-resolved'
+  | 'timeout'
+  | 'connection-failed'
+  | 'tls-failed'
+  | 'redirect-refused'
+  | 'refused-by-endpoint'
+  | 'secret-lost'
+  | null;
 
 /** One message to a webhook. */
 export interface WebhookDelivery {

@@ -199,6 +199,7 @@ export const organizations = {
       'tls-failed': 'no trusted connection',
       'redirect-refused': 'it leads elsewhere',
       'refused-by-endpoint': 'refused by the endpoint',
+      'secret-lost': 'not sent: the webhook needs a new secret',
     },
   },
 } as const;
