@@ -7,7 +7,7 @@ import { createAuthClient } from 'better-auth/client';
 import { emailOTPClient, genericOAuthClient } from 'better-auth/client/plugins';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser, signIn } from '../support/browser.ts';
-import { codeIn, lettersTo, nextLetter } from '../support/outbox.ts';
+import { lettersTo, nextCode } from '../support/outbox.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -28,7 +28,7 @@ async function signedIn(email: string, name?: string) {
   const client = clientOf(browser);
   const had = lettersTo(site, email).length;
   expect((await client.emailOtp.sendVerificationOtp({ email, type: 'sign-in' })).data).toEqual({ success: true });
-  const otp = codeIn(await nextLetter(site, email, had));
+  const otp = await nextCode(site, email, had);
   const { data, error } = await client.signIn.emailOtp({ email, otp, ...(name === undefined ? {} : { name }) });
   expect(error).toBeNull();
   return { browser, client, user: data!.user };

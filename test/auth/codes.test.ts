@@ -4,7 +4,7 @@ import { cutAddress } from '../../src/auth/budgets.ts';
 import { sql } from '../../src/database/sql.ts';
 import { Authenticator } from '../support/authenticator.ts';
 import { Browser, signIn } from '../support/browser.ts';
-import { codeIn, lettersTo, nextLetter } from '../support/outbox.ts';
+import { lettersTo, nextCode, nextLetter } from '../support/outbox.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -24,7 +24,7 @@ const enter = (browser: Browser, email: string, otp: string, headers: Record<str
 async function codeFor(email: string, browser = fresh()): Promise<string> {
   const had = lettersTo(site, email).length;
   expect((await send(browser, email)).status).toBe(200);
-  return codeIn(await nextLetter(site, email, had));
+  return nextCode(site, email, had);
 }
 const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import pg from 'pg';
 import { Authenticator } from '../support/authenticator.ts';
 import { Browser, signIn } from '../support/browser.ts';
-import { codeIn, nextLetter } from '../support/outbox.ts';
+import { nextCode } from '../support/outbox.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -50,7 +50,7 @@ test('nothing in a full dump of the database signs in', { timeout: 120_000 }, as
   const thief = new Browser(site.server.baseUrl);
   const asked = (await thief.call('GET', '/api/v1/auth/passkey/generate-authenticate-options')).body as { challenge: string };
   await thief.call('POST', '/api/v1/auth/email-otp/send-verification-otp', { email: address, type: 'sign-in' });
-  const code = codeIn(await nextLetter(site, address, 1));
+  const code = await nextCode(site, address, 1);
   const token = victim.cookies.get('fieldlake.session_token')!;
   const browserId = victim.cookies.get('fieldlake.browser')!.split('.')[0]!;
 
@@ -94,7 +94,7 @@ test('all million codes, tried against the dumped rows, give nothing', { timeout
   const address = 'guess@example.com';
   const browser = new Browser(site.server.baseUrl);
   await browser.call('POST', '/api/v1/auth/email-otp/send-verification-otp', { email: address, type: 'sign-in' });
-  const code = codeIn(await nextLetter(site, address, 0));
+  const code = await nextCode(site, address, 0);
   const client = new pg.Client({ connectionString: site.database.url });
   await client.connect();
   const { rows } = await client.query<{ digest: Buffer; salt: Buffer; browser: Buffer }>(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Authenticator } from '../support/authenticator.ts';
 import { Browser } from '../support/browser.ts';
 import { providerSettings, startFakeProvider, type FakeProvider } from '../support/oauth-provider.ts';
-import { codeIn, nextLetter } from '../support/outbox.ts';
+import { nextCode } from '../support/outbox.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
 let shared: Awaited<ReturnType<typeof sharedSite>>;
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 test('no secret of a sign-in appears in a log line, whether it goes well or not', async () => {
-  const site = { dataDir: shared.folder } as Parameters<typeof nextLetter>[0];
+  const site = { dataDir: shared.folder } as Parameters<typeof nextCode>[0];
   const secrets = new Set<string>();
   const browser = new Browser(server.baseUrl);
   const note = () => {
@@ -29,7 +29,7 @@ test('no secret of a sign-in appears in a log line, whether it goes well or not'
   };
   const address = 'canary@example.com';
   await browser.call('POST', '/api/v1/auth/email-otp/send-verification-otp', { email: address, type: 'sign-in' });
-  const code = codeIn(await nextLetter(site, address, 0));
+  const code = await nextCode(site, address, 0);
   secrets.add(code);
   // codes, keys and tokens in places where they do not belong
   await browser.call('POST', `/api/v1/auth/sign-in/email-otp?otp=${code}`, { email: address, otp: 'wrong' });

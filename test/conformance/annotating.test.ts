@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Quickstart } from '../../src/operator/sample/sample.service.ts';
 import { launchChromium, looksRight, openVisitor, type Visitor } from '../support/chromium.ts';
-import { codeIn, lettersTo, nextLetter } from '../support/outbox.ts';
+import { lettersTo, nextCode } from '../support/outbox.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
 import { SCRIPTS } from '../support/scripts-in-text.ts';
 import { callsTo, type Call } from '../support/server.ts';
@@ -73,7 +73,7 @@ async function visitAs(name: string): Promise<Visitor> {
   await opened.page.getByLabel('Email address').fill(address);
   const had = lettersTo({ dataDir }, address).length;
   await opened.page.getByRole('button', { name: 'Send me a code' }).click();
-  const code = codeIn(await nextLetter({ dataDir }, address, had));
+  const code = await nextCode({ dataDir }, address, had);
   await opened.page.getByLabel(/Six digits/).fill(code);
   await opened.page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await opened.page.getByRole('heading', { name: 'Experiments' }).waitFor();

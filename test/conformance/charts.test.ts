@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium, looksRight, openVisitor, SIZES } from '../support/chromium.ts';
-import { codeIn, nextLetter } from '../support/outbox.ts';
+import { nextCode } from '../support/outbox.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
 
 let folder: string;
@@ -149,7 +149,7 @@ test('leads from a table to a chart that is kept', { timeout: 300_000 }, async (
   await visitor.page.goto(`${server.baseUrl}/`);
   await visitor.page.getByLabel('Email address').fill('reader@example.org');
   await visitor.page.getByRole('button', { name: 'Send me a code' }).click();
-  await visitor.page.getByLabel(/Six digits/).fill(codeIn(await nextLetter({ dataDir: folder }, 'reader@example.org', 0)));
+  await visitor.page.getByLabel(/Six digits/).fill(await nextCode({ dataDir: folder }, 'reader@example.org', 0));
   await visitor.page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await visitor.page.getByRole('heading', { name: 'Experiments' }).waitFor();
   const opened = await send(page, 'PATCH', `/api/v1/experiments/${experiment}/visibility`, { visibility: 'public' });

@@ -6,7 +6,7 @@ import { createAuthClient } from 'better-auth/client';
 import { emailOTPClient } from 'better-auth/client/plugins';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
-import { codeIn, lettersTo, nextLetter } from '../support/outbox.ts';
+import { lettersTo, nextCode } from '../support/outbox.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
 
 let folder: string;
@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const outbox = () => ({ dataDir: folder }) as Parameters<typeof nextLetter>[0];
+const outbox = () => ({ dataDir: folder }) as Parameters<typeof nextCode>[0];
 
 async function signUp(email: string) {
   const browser = new Browser(server.baseUrl);
@@ -31,7 +31,7 @@ async function signUp(email: string) {
   });
   const had = lettersTo(outbox(), email).length;
   await client.emailOtp.sendVerificationOtp({ email, type: 'sign-in' });
-  const { error } = await client.signIn.emailOtp({ email, otp: codeIn(await nextLetter(outbox(), email, had)) });
+  const { error } = await client.signIn.emailOtp({ email, otp: await nextCode(outbox(), email, had) });
   expect(error).toBeNull();
   return { browser, client };
 }

@@ -1,6 +1,6 @@
 import { recordExchange } from './operations-seen.ts';
 import type { TestServer } from './server.ts';
-import { codeIn, lettersTo, nextLetter } from './outbox.ts';
+import { lettersTo, nextCode } from './outbox.ts';
 
 /** Checks an answer against the published document, as every call of the cast is. */
 async function record(request: Request, sent: string, response: Response): Promise<void> {
@@ -69,7 +69,7 @@ export async function signIn(site: TestServer, address: string, browser = new Br
   const had = lettersTo(site, address).length;
   const sent = await browser.call('POST', '/api/v1/auth/email-otp/send-verification-otp', { email: address, type: 'sign-in' });
   if (sent.status !== 200) throw new Error(`no code: ${sent.text}`);
-  const code = codeIn(await nextLetter(site, address, had));
+  const code = await nextCode(site, address, had);
   const signedIn = await browser.call('POST', '/api/v1/auth/sign-in/email-otp', { email: address, otp: code });
   if (signedIn.status !== 200) throw new Error(`not signed in: ${signedIn.text}`);
   return browser;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { vi } from 'vitest';
-import { codeIn, lettersTo, nextLetter } from './outbox.ts';
+import { lettersTo, nextCode } from './outbox.ts';
 import { spawnServer, type ServerProcess } from './process.ts';
 import { callsTo, type Call } from './server.ts';
 
@@ -28,7 +28,7 @@ export async function signInByCode(page: Page, { baseUrl, dataDir }: { baseUrl: 
   const had = lettersTo({ dataDir }, address).length;
   await page.getByLabel('Email address').fill(address);
   await page.getByRole('button', { name: 'Send me a code' }).click();
-  await page.getByLabel(/Six digits/).fill(codeIn(await nextLetter({ dataDir }, address, had)));
+  await page.getByLabel(/Six digits/).fill(await nextCode({ dataDir }, address, had));
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL(`${baseUrl}/`);
 }

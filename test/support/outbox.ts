@@ -24,9 +24,23 @@ export async function nextLetter(site: Pick<TestServer, 'dataDir'>, address: str
   throw new Error(`no letter came for ${address}`);
 }
 
+const CODE = /^\s*(\d{6})\s*$/m;
+
 export const codeIn = (letter: string): string => {
-  const code = /^\s*(\d{6})\s*$/m.exec(letter)?.[1];
+  const code = CODE.exec(letter)?.[1];
   if (code === undefined) throw new Error('the letter holds no code');
   noteSecret(code);
   return code;
 };
+
+/** Waits for a letter with a code behind those that an address had; invitations and others may come before it. */
+export async function nextCode(site: Pick<TestServer, 'dataDir'>, address: string, had: number): Promise<string> {
+  for (let tries = 0; tries < 1_200; tries += 1) {
+    const letter = lettersTo(site, address)
+      .slice(had)
+      .findLast((text) => CODE.test(text));
+    if (letter !== undefined) return codeIn(letter);
+    await setTimeout(25);
+  }
+  throw new Error(`no code came for ${address}`);
+}
