@@ -16,12 +16,18 @@ import { decodeStored } from './reading.service.ts';
 /** How many messages are decoded before other work in this process has its turn. */
 const AT_ONCE = 250;
 const EXPERIMENTS_AT_ONCE = 100;
-/** How long to wait after a failure around the service, such as an unreachable database. */
-const AROUND_MS = 2_000;
 /** After so long an experiment gives way to the others that wait. */
 const TURN_MS = 2_000;
-/** Rest after messages were stored. Storing a few costs as much as storing hundreds, and more are likely to come during the rest. */
-const REST_MS = 1_300;
+/**
+ * How a round ends in which each experiment has a turn. `idle`: nothing waits. `cut`: a turn was over before all was stored. `full`: more experiments may wait
+ * than were looked at.
+ */
+type RoundEnd = 'idle' | 'cut' | 'full' | 'failed' | 'done';
+/**
+ * Milliseconds of rest after a round. `failed` is a failure around the service, such as an unreachable database. `done`: storing a few messages costs as much
+ * as storing hundreds, and more are likely to come meanwhile.
+ */
+const REST_MS: Readonly<Record<RoundEnd, number>> = { idle: 0, cut: 0, full: 0, failed: 2_000, done: 1_300 };
 /** How long an experiment is left to another process that has it and whose oldest message stays the same: one that stands still is not waited for. */
 const LEFT_MS = 15_000;
 const DAY = 86_400_000;
@@ -109,42 +115,43 @@ export async function ingestExperiment(ctx: Context, experimentId: string, { sig
 export function makeIngestion(ctx: Context, onStored: () => void, turnMs = TURN_MS): (signal: AbortSignal) => Promise<void> {
   /** The experiments that are left to another process: the oldest message of each, and since when it is the oldest. */
   let left = new Map<string, { oldest: number; since: number }>();
-  return async (signal) => {
-    let failedAround = false;
-    let isFull = false;
-    /** The experiments whose turn was over before all of theirs was stored. */
-    let cut = new Set<string>();
-    do {
-      const cutBefore = cut;
-      cut = new Set();
-      const waiting = await listWaiting(ctx.db, EXPERIMENTS_AT_ONCE);
-      if (waiting.length === 0) return;
-      isFull = waiting.length === EXPERIMENTS_AT_ONCE;
-      const leftBefore = left;
-      left = new Map();
-      const ingestOne = async (experimentId: string, oldest: number): Promise<void> => {
-        const release = await ctx.jobs.claim(`messages of ${experimentId}`);
-        if (release === null) {
-          const before = leftBefore.get(experimentId);
-          const since = before?.oldest === oldest ? before.since : performance.now();
-          left.set(experimentId, { oldest, since });
-          if (performance.now() - since < LEFT_MS) return;
-        }
-        const isDone = await ingestExperiment(ctx, experimentId, { signal, onStored, turnMs }).finally(() => release?.());
-        if (!isDone) cut.add(experimentId);
-      };
-      // who had a turn comes after who had none
-      waiting.sort((a, b) => Number(cutBefore.has(a.experimentId)) - Number(cutBefore.has(b.experimentId)));
-      for (const { experimentId, oldest } of waiting) {
-        if (signal.aborted) return;
-        await ingestOne(experimentId, oldest).catch((error: unknown) => {
-          failedAround ||= isAround(error);
-          if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
-        });
+  /** The experiments whose last turn was over before all of theirs was stored. */
+  let cut = new Set<string>();
+  const giveTurns = async (signal: AbortSignal): Promise<RoundEnd> => {
+    const waiting = await listWaiting(ctx.db, EXPERIMENTS_AT_ONCE);
+    if (waiting.length === 0) return 'idle';
+    const [leftBefore, cutBefore] = [left, cut];
+    left = new Map();
+    cut = new Set();
+    const ingestOne = async (experimentId: string, oldest: number): Promise<void> => {
+      const release = await ctx.jobs.claim(`messages of ${experimentId}`);
+      if (release === null) {
+        const before = leftBefore.get(experimentId);
+        const since = before?.oldest === oldest ? before.since : performance.now();
+        left.set(experimentId, { oldest, since });
+        if (performance.now() - since < LEFT_MS) return;
       }
-    } while (cut.size > 0 && !failedAround);
-    if (!failedAround && isFull) return;
-    await sleep(failedAround ? AROUND_MS : REST_MS, undefined, { signal }).catch(() => undefined);
+      const isDone = await ingestExperiment(ctx, experimentId, { signal, onStored, turnMs }).finally(() => release?.());
+      if (!isDone) cut.add(experimentId);
+    };
+    let failedAround = false;
+    // who had a turn comes after who had none
+    waiting.sort((a, b) => Number(cutBefore.has(a.experimentId)) - Number(cutBefore.has(b.experimentId)));
+    for (const { experimentId, oldest } of waiting) {
+      if (signal.aborted) return 'idle';
+      await ingestOne(experimentId, oldest).catch((error: unknown) => {
+        failedAround ||= isAround(error);
+        if (!signal.aborted) ctx.log.warn({ err: error, experimentId }, 'messages could not be stored yet');
+      });
+    }
+    if (failedAround) return 'failed';
+    if (cut.size > 0) return 'cut';
+    return waiting.length === EXPERIMENTS_AT_ONCE ? 'full' : 'done';
+  };
+  return async (signal) => {
+    let end = await giveTurns(signal);
+    while (end === 'cut') end = await giveTurns(signal);
+    if (REST_MS[end] > 0) await sleep(REST_MS[end], undefined, { signal }).catch(() => undefined);
   };
 }
 
