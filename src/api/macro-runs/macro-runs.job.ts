@@ -32,7 +32,18 @@ import {
 import { makeMeasurementRequest, PIECE } from './macro-runs.service.ts';
 import { readElements } from './elements.ts';
 import { splitBatches, readMacroContext, printError, isTransient, makeMacroRow, type Element } from './running.ts';
-import { cutPiece, giveBack, isWaitedFor, NotStarted, refuse, settle, Superseded, TRIES, leaveWithheld, type Outcome } from './settling.ts';
+import {
+  cutPiece,
+  giveBack,
+  classifyFailure,
+  NotStarted,
+  refuse,
+  settle,
+  Superseded,
+  TRIES,
+  leaveWithheld,
+  type Outcome,
+} from './settling.ts';
 
 /** After so long without a sign of its worker, a piece may be claimed by another. */
 const LEASE_SECONDS = 8;
@@ -237,8 +248,8 @@ async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {
       const { id, experimentId, macroId, tries } = run;
       ctx.log.warn({ err: error, experimentId, macroId }, 'a macro could not be run again yet');
       const [most, why] = isTooLarge(error) ? [TRIES.run, NOT_FOUND.tooLarge] : [TRIES.alone, NOT_FOUND.failed];
-      const isCounted = !isWaitedFor(error);
-      await (isCounted && tries + 1 >= most ? giveUpReprocess(ctx.db, id, why) : holdReprocess(ctx.db, id, isCounted));
+      const failure = classifyFailure(error, tries + 1);
+      await (failure.isCounted && tries + 1 >= most ? giveUpReprocess(ctx.db, id, why) : holdReprocess(ctx.db, id, failure));
     });
 }
 

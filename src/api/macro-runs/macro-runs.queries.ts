@@ -197,14 +197,10 @@ export const listQueued = (db: Queryable) =>
     )`select ${columns} from macro_reprocesses where status = 'queued' and next_at <= now() order by created_at limit 20`,
   );
 
-/**
- * Leaves a queued request alone for a while: 2 s after it first failed to begin, then twice as long each time, up to 15 s. A try that does not count makes it
- * wait for as long as it has waited already.
- */
-export const holdReprocess = (db: Queryable, id: string, isCounted: boolean) =>
+/** Leaves a queued request alone for some seconds. */
+export const holdReprocess = (db: Queryable, id: string, { isCounted, seconds }: { isCounted: boolean; seconds: number }) =>
   db.run(sql('macroRuns.holdReprocess')`
-    update macro_reprocesses set tries = tries + ${isCounted ? 1 : 0}, next_at = now() + make_interval(secs => least(15,
-      case when ${isCounted} then 2 ^ least(tries + 1, 4) else greatest(2, extract(epoch from now() - created_at)) end))
+    update macro_reprocesses set tries = tries + ${isCounted ? 1 : 0}, next_at = now() + make_interval(secs => ${seconds})
     where id = ${id} and status = 'queued'`);
 
 /** Ends a queued request that cannot be begun, and keeps why. */
@@ -219,7 +215,7 @@ export const startReprocess = async (tx: Transaction, id: string, totalRows: num
   0;
 
 /** Counts measurements that a request has run over. `note` says what became of them, where it cannot be read in their rows. */
-export const countDone = (tx: Transaction, id: string, done: { rows: number; failed: number; note?: string }) =>
+export const countDone = (tx: Transaction, id: string, done: { rows: number; failed: number; note?: string | null }) =>
   tx.run(sql('macroRuns.countDone')`
     update macro_reprocesses set done_rows = done_rows + ${done.rows}, failed_rows = failed_rows + ${done.failed},
       note = coalesce(${done.note ?? null}, note) where id = ${id}`);

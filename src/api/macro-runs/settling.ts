@@ -1,6 +1,7 @@
 /** How pieces of work end: their rows are stored, or they are given back, cut, and in the end given up. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
 import { retryUntil } from '../../database/retry.ts';
 import { ApiError } from '../../errors.ts';
 import { isAround } from '../../ingest/around.ts';
@@ -23,13 +24,13 @@ import { makeMacroRow, type Element } from './running.ts';
 /** Seconds for which a piece waits for the disk, the database or the store, and for a file that is missing, before it is begun again. */
 const WAIT = { around: 2, missing: 15 };
 /**
- * How often a piece is begun at most whose code cannot be started, and how often a run is tried that was lost or too slow. `together`: tries after which a
- * piece that cannot be read or stored is cut into `PARTS`. `alone`: tries after which a measurement is ended that cannot be by itself.
+ * How often things are tried. `piece`: code that cannot be started. `run`: a run that was lost or too slow. `together`: measurements that cannot be read or
+ * stored, before they are cut into `PARTS`. `alone`: one such measurement, before it is given up.
  */
 export const TRIES = { piece: 8, run: 3, together: 2, alone: 5 };
 const PARTS = 8;
 
-/** Seconds before a piece is tried again. They stay few, so that work does not seem to stand still after an interruption. */
+/** Seconds before something is tried again. They stay few, so that work does not seem to stand still after an interruption. */
 const backoff = (tries: number) => Math.min(15, 2 ** tries);
 
 export interface Outcome {
@@ -57,28 +58,48 @@ export function refuse({ macroId }: Work, elements: readonly Element[], error: s
 
 export class Superseded extends Error {}
 
-/** The sandbox does not run the code: it may lack the language, which is nothing that is waited for. */
+/** The code could not be started, as where the service lacks its language. */
 export class NotStarted extends Error {}
+
+interface Notes {
+  /** What its request says of it; null for nothing. */
+  note: string | null;
+  /** Notes it where nobody asked for it. */
+  noteNew: (tx: Transaction) => Promise<unknown>;
+}
 
 /** Whether a file of the lake is missing: its disk may be away. */
 const isFileMissing = (error: unknown) =>
   error instanceof ApiError && /No such file|ENOENT|No files found/.test(String(error.details.facts?.['problem']));
 
-/** Whether a failure says nothing about the work, which is then waited for. */
-export const isWaitedFor = (error: unknown) => isAround(error) || isFileMissing(error);
+/** Says whether a failure counts as a try, and after how many seconds there is another. What says nothing about the work is waited for. */
+export function classifyFailure(error: unknown, tries: number): { isCounted: boolean; seconds: number } {
+  if (isAround(error)) return { isCounted: false, seconds: WAIT.around };
+  if (isFileMissing(error)) return { isCounted: false, seconds: WAIT.missing };
+  return { isCounted: true, seconds: backoff(tries) };
+}
 
-/** Ends a piece without storing rows. Earlier results of its macro stay. */
-export async function leaveWithheld(ctx: Context, { id, experimentId, macroId, reprocessId, rowIds }: Work): Promise<void> {
+/** Ends a piece without storing rows: its measurements are failed ones of its request, or noted where nobody asked for them. Earlier results stay. */
+async function endWithoutRows(ctx: Context, { id, reprocessId, rowIds }: Work, { note, noteNew }: Notes): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     if (!(await endWork(tx, id))) return;
     if (reprocessId === null) {
-      await noteWithheld(tx, { experimentId, macroId, measurements: rowIds.length });
+      await noteNew(tx);
       return;
     }
-    await countDone(tx, reprocessId, { rows: rowIds.length, failed: rowIds.length });
+    await countDone(tx, reprocessId, { rows: rowIds.length, failed: rowIds.length, note });
     await completeReprocess(tx, reprocessId);
   });
 }
+
+/** Ends a piece whose sender may not run its macro. */
+export const leaveWithheld = (ctx: Context, piece: Work): Promise<void> => {
+  const { experimentId, macroId, rowIds } = piece;
+  return endWithoutRows(ctx, piece, {
+    note: null,
+    noteNew: (tx) => noteWithheld(tx, { experimentId, macroId, measurements: rowIds.length }),
+  });
+};
 
 /** Stores the outcome of a piece. Its unfinished measurements become new pieces. */
 export async function settle(ctx: Context, work: Work, outcome: Outcome, signal: AbortSignal): Promise<void> {
@@ -136,27 +157,20 @@ const UNSTORED = {
 
 /** Ends a measurement that failed too often: by an error as its row, or where no row can be stored as a failed one of its run. */
 async function giveUp(ctx: Context, piece: Work, bounds: Bounds): Promise<void> {
-  const { id, experimentId, macroId, reprocessId, rowIds } = piece;
+  const { experimentId, macroId, rowIds } = piece;
   const signal = bounds.limited();
   try {
     const elements = (await readElements(ctx, piece, signal)) ?? [];
     await settle(ctx, piece, refuse(piece, elements, FAILED, 'none'), signal);
   } catch (error) {
     if (error instanceof Superseded) return;
-    if (bounds.signal.aborted || isWaitedFor(error)) {
+    if (bounds.signal.aborted || !classifyFailure(error, piece.tries).isCounted) {
       await giveBack(ctx, piece, error, bounds);
       return;
     }
     ctx.log.error({ err: error, experimentId, macroId, rowIds }, 'results of a macro are given up');
-    await ctx.db.transaction(async (tx) => {
-      if (!(await endWork(tx, id))) return;
-      if (reprocessId === null) {
-        await noteUnstored(tx, { experimentId, macroId, measurements: rowIds.length, note: UNSTORED.new });
-        return;
-      }
-      await countDone(tx, reprocessId, { rows: rowIds.length, failed: rowIds.length, note: UNSTORED.run });
-      await completeReprocess(tx, reprocessId);
-    });
+    const unstored = { experimentId, macroId, measurements: rowIds.length, note: UNSTORED.new };
+    await endWithoutRows(ctx, piece, { note: UNSTORED.run, noteNew: (tx) => noteUnstored(tx, unstored) });
   }
 }
 
@@ -164,12 +178,10 @@ async function giveUp(ctx: Context, piece: Work, bounds: Bounds): Promise<void> 
 export async function giveBack(ctx: Context, piece: Work, error: unknown, bounds: Bounds): Promise<void> {
   const { id, rowIds, tries } = piece;
   const { signal } = bounds;
-  if (signal.aborted || isWaitedFor(error)) {
-    const seconds = signal.aborted ? 0 : isAround(error) ? WAIT.around : WAIT.missing;
-    await retryUntil(signal, () => excuseWork(ctx.db, id, seconds));
-  } else if (error instanceof NotStarted) await holdWork(ctx.db, id, backoff(tries));
-  else if (rowIds.length > 1 && tries >= TRIES.together)
-    await cutPiece(ctx, piece, PARTS, { tries: TRIES.together - 1, delay: backoff(tries) });
+  const { isCounted, seconds } = classifyFailure(error, tries);
+  if (signal.aborted || !isCounted) await retryUntil(signal, () => excuseWork(ctx.db, id, signal.aborted ? 0 : seconds));
+  else if (error instanceof NotStarted) await holdWork(ctx.db, id, seconds);
+  else if (rowIds.length > 1 && tries >= TRIES.together) await cutPiece(ctx, piece, PARTS, { tries: TRIES.together - 1, delay: seconds });
   else if (tries >= TRIES.alone) await giveUp(ctx, piece, bounds);
-  else await holdWork(ctx.db, id, backoff(tries));
+  else await holdWork(ctx.db, id, seconds);
 }

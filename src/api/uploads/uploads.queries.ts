@@ -79,7 +79,7 @@ export const lockUpload = (db: Queryable, experimentId: string, uploadId: string
   db.one<{ status: string; tableId: string | null }>(sql('uploads.lock')`
     select status, table_id as "tableId" from uploads where id = ${uploadId} and experiment_id = ${experimentId} for update`);
 
-/** Has files be read that could not be for a reason that was not their own; answers how many. */
+/** Marks the files of an upload that failed for a reason to be read anew; answers how many. */
 export const reopenFiles = (db: Queryable, uploadId: string, reason: string) =>
   db.run(sql('uploads.reopenFiles')`
     update upload_files set status = 'pending', reason = null, message = null, completed_at = null, tries = 0

@@ -253,7 +253,10 @@ export async function loadReport(
   return { ...upload, files: await listUploadFiles(db, path.uploadId) };
 }
 
-/** Has a job read the quarantined records of an upload again, and its files that could not be read for no reason of their own. Errors: not found, archived, still being read, its table gone. */
+/**
+ * Has a job read again the quarantined records of an upload, and its files that failed with `processing_failed`. Errors: not found, archived, still being read,
+ * its table gone.
+ */
 export async function replayUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
