@@ -14,11 +14,16 @@ export function lettersTo(site: Pick<TestServer, 'dataDir'>, address: string): s
     .filter((text) => text.toLowerCase().includes(`to: ${address.toLowerCase()}`) || text.includes(`To: <${address}>`));
 }
 
-/** Waits until an address has more letters than it had, and answers the newest. */
-export async function nextLetter(site: Pick<TestServer, 'dataDir'>, address: string, had: number): Promise<string> {
+/** Waits for a letter that is meant behind those that an address had, and answers the newest; any is unless `isMeant` says which. */
+export async function nextLetter(
+  site: Pick<TestServer, 'dataDir'>,
+  address: string,
+  had: number,
+  isMeant: (letter: string) => boolean = () => true,
+): Promise<string> {
   for (let tries = 0; tries < 1_200; tries += 1) {
-    const letters = lettersTo(site, address);
-    if (letters.length > had) return letters.at(-1)!;
+    const letter = lettersTo(site, address).slice(had).findLast(isMeant);
+    if (letter !== undefined) return letter;
     await setTimeout(25);
   }
   throw new Error(`no letter came for ${address}`);
@@ -33,14 +38,6 @@ export const codeIn = (letter: string): string => {
   return code;
 };
 
-/** Waits for a letter with a code behind those that an address had; invitations and others may come before it. */
-export async function nextCode(site: Pick<TestServer, 'dataDir'>, address: string, had: number): Promise<string> {
-  for (let tries = 0; tries < 1_200; tries += 1) {
-    const letter = lettersTo(site, address)
-      .slice(had)
-      .findLast((text) => CODE.test(text));
-    if (letter !== undefined) return codeIn(letter);
-    await setTimeout(25);
-  }
-  throw new Error(`no code came for ${address}`);
-}
+/** Waits for the next code for an address; an invitation may come before it. */
+export const nextCode = async (site: Pick<TestServer, 'dataDir'>, address: string, had: number): Promise<string> =>
+  codeIn(await nextLetter(site, address, had, (letter) => CODE.test(letter)));
