@@ -236,6 +236,10 @@ describe('reads', () => {
       expect(body[0]).toEqual({ ...before[index]?.body[0], pageSize: 51 });
     }
     expect(before.map(({ body }) => body[0].totalRows)).toEqual([2, 4, 0, expect.any(Number)]);
+    const { body } = await site.as(site.cast.viewer)('GET', `/api/v1/experiments/${experimentId}/data/distinct`, {
+      query: { tableName: tableId, column: 'plot', limit: 4 },
+    });
+    expect(body).toEqual({ values: ['1', '2', '3', '9'], truncated: false });
   });
 
   test('pages by cursor: the Link header leads on and back, over the version that was first read', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { tableFromIPC } from 'apache-arrow';
 import { ParquetReader } from 'parquetjs-lite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noteValues } from '../../src/lakehouse/tables/value-notes.ts';
 import { DatabricksLake, LAKE_URL } from '../lakehouse/databricks-lake.ts';
 import { publishedUnder } from '../lakehouse/published-lake.ts';
 import { settled } from '../lakehouse/databricks-aborts.ts';
@@ -137,6 +138,19 @@ test('an unchanged answer is known by its tag, and costs no statement', async ()
   expect((await ask({ columns: 'plot' }, { 'if-none-match': first.headers.get('etag') ?? '' })).status).toBe(304);
   expect((await ask({ columns: 'plot' })).text).toBe(first.text);
   expect(lake.server.statements.length).toBe(sent);
+});
+
+test('distinct values cost no statement once the values of every file are noted', async () => {
+  const distinct = (limit: number) =>
+    site.as(site.cast.owner)('GET', `${path}/distinct`, { query: { tableName: tableId, column: 'plot', limit } });
+  const sent = lake.server.statements.length;
+  const before = await distinct(500);
+  expect(before.body.values).toContain('3');
+  expect(lake.server.statements.length).toBe(sent + 1);
+  expect(await noteValues(await site.context(), tableId)).toBeGreaterThan(0);
+  // another limit, since kept answers are of a question
+  expect((await distinct(501)).body).toEqual(before.body);
+  expect(lake.server.statements.length).toBe(sent + 1);
 });
 
 test('an export of a version is written from Databricks', async () => {

@@ -271,7 +271,7 @@ export class DataController extends ApiController {
         timeoutMs: this.ctx.config.limits.statementTimeoutMs,
         tag: this.exchange.requestId,
       });
-      const answer: DistinctValues = { values: values.map(String), truncated };
+      const answer: DistinctValues = { values, truncated };
       this.ctx.pages.keepText(key, JSON.stringify(answer));
       return answer;
     } finally {

@@ -7,7 +7,7 @@ import { findInternalTables, findTable, makeLiveTable, requireVersion } from '..
 import { listMetadataColumns } from '../../lakehouse/plan/metadata.ts';
 import type { CacheKey } from '../../lakehouse/read/page-cache.ts';
 import type { TableRows } from '../../lakehouse/terms/plan.ts';
-import type { Kept, MetadataColumn, MetadataSource, TableSource } from '../../lakehouse/terms/source.ts';
+import type { AskedTexts, Kept, MetadataColumn, MetadataSource, TableSource } from '../../lakehouse/terms/source.ts';
 import { printType } from '../../lakehouse/terms/types.ts';
 import { loadMetadataColumns } from '../metadata/lake.service.ts';
 import type { TableDescriptor, TableType, Withheld } from './data.model.ts';
@@ -161,6 +161,7 @@ export async function openSource(ctx: Context, table: OpenTable, asOf?: number):
     extents,
     rowCount,
     keptRows: (kept: Kept) => ctx.versions.keptRows(tableId, version, kept),
+    notedTexts: (asked: AskedTexts) => ctx.versions.notedTexts(tableId, version, asked),
   };
 }
 

@@ -6,11 +6,11 @@ import { groupKeys, planKey, buildMeasures } from '../ask/aggregates.ts';
 import type { Measure } from '../ask/aggregates.ts';
 import { anonymise } from './identity.ts';
 import { findKeptRanges } from '../terms/kept-ranges.ts';
-import { findKeptValues } from '../terms/kept-values.ts';
+import { findKeptValues, findTextOrder } from '../terms/kept-values.ts';
 import { suggestNames } from '../terms/near.ts';
 import { isComparable } from '../ask/operands.ts';
 import type { Beyond, Expr, Output, Plan, Sort } from '../terms/plan.ts';
-import type { Kept, TableSource } from '../terms/source.ts';
+import type { AskedTexts, Kept, TableSource } from '../terms/source.ts';
 import { buildPredicate } from '../ask/predicates.ts';
 import type { ReadRequest } from '../ask/request.ts';
 import { refuseParameter, shortenName } from '../terms/refusal.ts';
@@ -262,10 +262,18 @@ export const planRead = (source: TableSource, request: ReadRequest, cap: number 
   );
 };
 
+export interface DistinctPlan {
+  /** The values in `c0`. */
+  rows: Plan;
+  type: ColumnType;
+  /** The same, as the manifest is asked for it; null where it never knows. */
+  noted: AskedTexts | null;
+}
+
 /** Plans the distinct values of one column, ascending, without nulls and empty text. Reads one more than `limit`, so that a cut is seen. */
-export const planDistinct = (source: TableSource, asked: string, limit: number): { rows: Plan; type: ColumnType } => {
+export const planDistinct = (source: TableSource, asked: string, limit: number): DistinctPlan => {
   const builder = new Builder(source);
-  const { name, type, expr } = builder.resolve(asked, 'column');
+  const { name, type, expr, column } = builder.resolve(asked, 'column');
   if (!isComparable(type))
     throw refuseParameter(
       'column',
@@ -278,7 +286,9 @@ export const planDistinct = (source: TableSource, asked: string, limit: number):
       : { kind: 'missing', of: expr, negated: true };
   const { from } = builder.from(present, [expr]);
   const groups: Plan = { kind: 'group', from, keys: [{ as: 'c0', name, expr }], measures: [] };
+  const order = expr.kind === 'column' && !column.derived ? findTextOrder(type) : null;
   return {
+    noted: order && { column: name, type: printType(type), order, limit: limit + 1 },
     rows: anonymise({
       kind: 'sort',
       from: groups,

@@ -82,7 +82,7 @@ export interface DownloadOptions extends RunOptions {
 }
 
 export interface Distinct {
-  values: (string | number | boolean)[];
+  values: string[];
   truncated: boolean;
 }
 
@@ -302,7 +302,7 @@ export const readStream = async (
   return { ...download, body: header === null ? bytes : addHeader(header, bytes) };
 };
 
-/** Reads the distinct values of a column, ascending, without nulls and empty text. They are numbers where the column is numeric and a number is exact. */
+/** Lists the distinct values of a column as text, ascending, without nulls and empty text. It asks the manifest where that knows, and the engine where it does not. */
 export const readDistinct = async (
   warehouse: Warehouse,
   source: TableSource,
@@ -311,7 +311,9 @@ export const readDistinct = async (
   given: RunOptions = {},
 ): Promise<Distinct> => {
   const options = named(source, given);
-  const { rows, type } = planDistinct(source, column, limit);
+  const { rows, type, noted } = planDistinct(source, column, limit);
+  const texts = noted && (await source.notedTexts?.(noted));
+  if (texts) return { values: texts.slice(0, limit), truncated: texts.length > limit };
   const outputs: Output[] = [{ as: 'c0', name: 'value', expr: { kind: 'column', name: 'c0', type } }];
   const lines = await warehouse.rows(
     compile({ kind: 'print', from: rows, format: 'json', outputs, guard: false }, warehouse.dialect),
@@ -319,7 +321,8 @@ export const readDistinct = async (
   );
   const members = readJson(`[${lines.map(({ line }) => String(line)).join(',')}]`) as { value: string | number | boolean | null }[];
   const values = members.map(({ value }) => value);
-  return { values: values.slice(0, limit).filter((value) => value !== null), truncated: values.length > limit };
+  const present = values.slice(0, limit).filter((value) => value !== null);
+  return { values: present.map(String), truncated: values.length > limit };
 };
 
 /** Describes the plan and the statement of a read, and the types of its parameters. Values are left out of the plan too. */

@@ -2,6 +2,7 @@ import { RowWriter } from '../../database/binary-rows.ts';
 import type { Database, Queryable, Transaction } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
 import type { KeptValues } from '../terms/kept-values.ts';
+import type { AskedTexts } from '../terms/source.ts';
 import type { CatalogueColumn, FileRange, LakeFile, LakeTable, LockedTable, NewColumn, NewFile, NewSource } from './manifest-rows.ts';
 import type { ColumnValues } from './staging.ts';
 
@@ -135,6 +136,19 @@ export const listCountedRows = (
       from unnest(${texts}::text[]) as asked(text)
     ) k
     where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
+
+/** The distinct values of one column in the files of a version, as `AskedTexts` orders them. Null where a file has no notes of the column's type, or there is none. */
+export const findNotedTexts = (
+  db: Queryable,
+  { tableId, version }: { tableId: string; version: number },
+  { column, type, order, limit }: AskedTexts,
+) =>
+  db.one<{ texts: string[] | null }>(sql('lake.findNotedTexts')`
+    with files as (select v.counts from lake_files f left join lake_file_values v on v.file_id = f.id and v.name = ${column} and v.type = ${type}
+      where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version}))
+    select case when (select bool_and(counts is not null) from files) then array(
+      select text from (select distinct jsonb_object_keys(counts) as text from files) as noted where text <> ''
+      order by case when ${order === 'number'} then text::numeric end, text collate "C" limit ${limit}) end as texts`);
 
 /** The ranges of one column in the files of a version. Files without a known range are left out. */
 export const listRanges = (db: Queryable, { tableId, version }: { tableId: string; version: number }, column: string) =>

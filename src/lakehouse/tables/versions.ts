@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import type { FileExtent } from '../terms/extents.ts';
 import { listColumnsAt, listFilesAt, type ColumnState } from './manifest.ts';
-import { listCountedRows, listRanges } from './manifest.queries.ts';
+import { findNotedTexts, listCountedRows, listRanges } from './manifest.queries.ts';
 import type { FileRange } from './manifest-rows.ts';
 import type { Queryable } from './manifest.queries.ts';
-import type { Kept } from '../terms/source.ts';
+import type { AskedTexts, Kept } from '../terms/source.ts';
 import { countRowsInRanges } from './value-notes.ts';
 
 export interface VersionParts {
@@ -85,6 +85,11 @@ export class Versions {
     const counted = kept.values ? await listCountedRows(this.#db, { tableId, version }, kept.values) : [];
     const rows = counted.length > 0 || !kept.ranges ? counted.map(absolute) : await countRowsInRanges(kept.ranges, rangesOf);
     return new Map(rows.map(({ path, rows: count }) => [path, count]));
+  }
+
+  /** Lists the distinct values of a column of a version, where the notes of all its files tell them. */
+  async notedTexts(tableId: string, version: number, asked: AskedTexts): Promise<readonly string[] | null> {
+    return (await findNotedTexts(this.#db, { tableId, version }, asked))?.texts ?? null;
   }
 
   #hold(tableId: string, version: number): [string, Held] {

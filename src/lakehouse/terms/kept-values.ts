@@ -23,6 +23,12 @@ const KINDS: readonly ColumnType['kind'][] = ['string', 'boolean', 'int', 'bigin
 /** Whether values of a column of this type have a text that is the same for equal values, and for no others. */
 export const hasValueText = ({ kind }: ColumnType): boolean => KINDS.includes(kind);
 
+/** Names the order in which the texts of a type's values stand as the values do. Null where a value may have no text. */
+export const findTextOrder = ({ kind }: ColumnType): 'number' | 'text' | null => {
+  if (kind === 'int' || kind === 'bigint') return 'number';
+  return kind === 'string' || kind === 'boolean' ? 'text' : null;
+};
+
 /** Prints the text under which rows of a value are counted; null where the value has none. A number has the same text whoever writes it: zero has no sign. */
 export const printValue = (value: Scalar | null, type: ColumnType): string | null => {
   if (value === null) return null;

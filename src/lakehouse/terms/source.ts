@@ -12,6 +12,16 @@ export interface Kept {
   ranges: KeptRanges | null;
 }
 
+/** A column whose distinct values are asked of the manifest. */
+export interface AskedTexts {
+  column: string;
+  /** `printType` of the column. */
+  type: string;
+  order: 'number' | 'text';
+  /** The most texts of the answer. */
+  limit: number;
+}
+
 /** A column that metadata adds to a table. */
 export interface MetadataColumn {
   /** Its name in the table. */
@@ -40,6 +50,8 @@ export interface TableSource extends TableRows {
   extents?: readonly FileExtent[];
   /** Counts the rows that a filter keeps in each file of which the manifest knows it, by path. */
   keptRows?: (kept: Kept) => Promise<ReadonlyMap<string, number>>;
+  /** Lists the distinct values of a stored column as ascending texts, without the empty one; null where the manifest does not know all of them. */
+  notedTexts?: (asked: AskedTexts) => Promise<readonly string[] | null>;
   /** The experiment's identity dimension. Without rows in it every contributor is null, and nothing is joined for it. */
   identity?: TableRows;
   /** The device registry dimension; without rows every device is null. */

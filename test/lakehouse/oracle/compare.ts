@@ -52,6 +52,13 @@ export const agrees = (value: Value, found: unknown): boolean => {
   return wanted === found || Math.abs(wanted - found) <= (value.slack ?? 0) + 1e-9 * Math.abs(wanted);
 };
 
+/** Compares a value that is answered as text. */
+export const agreesAsText = (value: Value, found: string): boolean => {
+  const kind = typeof printed(value);
+  if (kind === 'boolean') return agrees(value, found === 'true');
+  return agrees(value, kind === 'number' ? Number(found) : found);
+};
+
 export interface Found {
   rows: readonly Record<string, unknown>[];
   total: number;
