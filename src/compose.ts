@@ -5,6 +5,7 @@ import { Gauge } from 'prom-client';
 import { ChangeFeed } from './api/changes/feed.service.ts';
 import { openDeviceRoom } from './api/devices/room.service.ts';
 import { registerPipelineGauges } from './operator/gauges.service.ts';
+import { Drawing } from './charts/drawing.ts';
 import type { Config } from './config.ts';
 import { openContract } from './contract/contract.ts';
 import { openDatabase, type Database } from './database/database.ts';
@@ -205,6 +206,9 @@ export async function createContext(config: Config): Promise<Context> {
     const pipelines = await loadPipelines(join(config.root, 'pipelines'));
     const { callerStatements, organizationStatements } = config.limits;
     const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
+    const drawingShares = new FairShares({ perCaller: 1, perOwner: 1, waiting: 32, waitMs: 30_000 });
+    const drawing = new Drawing();
+    opened.push(() => drawing.close());
     const pages = new PageCache({ bytes: config.limits.cacheBytes, milliseconds: CACHE_MS });
     const { smtpUrl, from } = config.mail;
     const mailer =
@@ -252,6 +256,8 @@ export async function createContext(config: Config): Promise<Context> {
       objects,
       objectFolder,
       shares,
+      drawing,
+      drawingShares,
       pages,
       versions: new Versions({ db, lakeFolder }),
       openapi: { version: document.info.version, text: Buffer.from(JSON.stringify(document)) },

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChangeFeed } from './api/changes/feed.service.ts';
 import type { DeviceRoom } from './api/devices/room.service.ts';
+import type { Drawing } from './charts/drawing.ts';
 import type { Config } from './config.ts';
 import type { Contract } from './contract/contract.ts';
 import type { Database } from './database/database.ts';
@@ -54,6 +55,9 @@ export interface Context {
   /** The same store when it is the folder, whose signed URLs this service answers; undefined with S3. */
   objectFolder: FolderStore | undefined;
   shares: FairShares;
+  /** Where pictures of charts are drawn, and whose turn it is. */
+  drawing: Drawing;
+  drawingShares: FairShares;
   /** Answers that reads have given, kept for the next who ask the same. */
   pages: PageCache;
   /** Columns and files of table versions that were read before. */

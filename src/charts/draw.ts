@@ -1,14 +1,15 @@
 /** Draws charts on the server: plain data in, SVG or PNG out. Loads nothing from anywhere, and runs no expression of a caller's. */
 import { createRequire } from 'node:module';
-import { renderAsync } from '@resvg/resvg-js';
+import { Resvg } from '@resvg/resvg-js';
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import { drawAlluvial } from './alluvial.ts';
 import { basic, sumBars, sumSlices } from './basic.ts';
 import { countPoints, findStep, MOST_LINE_POINTS, type Chart } from './chart.ts';
+import { gatherCells, MOST_HEATMAP_CELLS } from './heatmap.ts';
 import { makeTheme, type Size } from './look.ts';
 import { gatherSamples, MOST_SAMPLES } from './samples.ts';
-import { gatherCells, MOST_HEATMAP_CELLS, MOST_PARALLEL, scientific } from './scientific.ts';
+import { MOST_PARALLEL, scientific } from './scientific.ts';
 import type { Spec, SpecMaker } from './spec.ts';
 import { statistical } from './statistical.ts';
 
@@ -153,9 +154,9 @@ const refusing = { load: refuse, sanitize: refuse, http: refuse, file: refuse };
 export async function drawPng(chart: Chart, size?: Size): Promise<Buffer> {
   const svg = await drawSvg(chart, size);
   const { dpi = SCREEN_DPI } = chart.look ?? {};
-  const image = await renderAsync(svg, {
+  const image = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: dpi / SCREEN_DPI },
     font: { fontFiles: [FONT], loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans' },
   });
-  return Buffer.from(image.asPng());
+  return image.render().asPng();
 }

@@ -1,4 +1,5 @@
-import { findExtent, pickFinite, flatten, countPoints, pickNumbers, printText, nameAxis, type Chart, type Point } from './chart.ts';
+import { findExtent, pickFinite, countPoints, pickNumbers, nameAxis, type Chart } from './chart.ts';
+import { drawHeatmap } from './heatmap.ts';
 import { pickInk } from './look.ts';
 import { round } from './round.ts';
 import { makeColor, makeLayer, makeField, makeLegend, makeRampScale, type SpecMaker } from './spec.ts';
@@ -110,63 +111,6 @@ const density2d: SpecMaker = (chart) => {
     cells.map((cell) => ({ ...cell, v: cell.v / densest })),
     'relative density',
   );
-};
-
-/** Names a time for a row or column of cells: by its day, and by its minute when not all times are midnights. */
-const named = (values: readonly unknown[]) => {
-  const hasClock = values.some((value) => typeof value === 'string' && !value.includes('T00:00:00'));
-  return (value: unknown) => (typeof value === 'string' ? value.slice(0, hasClock ? 16 : 10).replace('T', ' ') : value);
-};
-
-const areShort = (points: readonly Point[]) =>
-  new Set(points.map((point) => printText(point['x'], ''))).size <= 24 && points.every((point) => printText(point['x'], '').length < 4);
-
-/** How many cells a heatmap has at most; a cell is a mark of its own. */
-export const MOST_HEATMAP_CELLS = 10_000;
-
-/** Gathers the cells of a heatmap, each with the mean of its values. */
-export function gatherCells(chart: Chart) {
-  const points = flatten(chart);
-  const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
-  const label = (channel: string) => (isTime(channel) ? named(points.map((point) => point[channel])) : (value: unknown) => value);
-  const [x, y] = [label('x'), label('y')];
-  const found = new Map<string, { x: unknown; y: unknown; sum: number; count: number }>();
-  for (const point of points) {
-    const [column, row] = [x(point['x']), y(point['y'])];
-    const key = JSON.stringify([column, row]);
-    const cell = found.get(key) ?? { x: column, y: row, sum: 0, count: 0 };
-    const value = point['z'];
-    if (typeof value === 'number' && Number.isFinite(value)) [cell.sum, cell.count] = [cell.sum + value, cell.count + 1];
-    found.set(key, cell);
-  }
-  return Array.from(found.values(), ({ sum, count, ...cell }) => ({ x: cell.x, y: cell.y, z: count === 0 ? null : sum / count }));
-}
-
-/** Cells side by side, however far apart their values are: on a scale of time they would have no extent. */
-const heatmap: SpecMaker = (chart) => {
-  const points = flatten(chart);
-  const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
-  const places = gatherCells(chart);
-  const isMean = places.length < points.length;
-  const side = (channel: string) => ({
-    ...makeField(chart, channel),
-    type: 'ordinal',
-    scale: {},
-    axis: { labelOverlap: true, ...(channel === 'x' && !isTime('x') ? { labelAngle: areShort(points) ? 0 : -40 } : {}) },
-  });
-  return {
-    data: { values: places.slice(0, MOST_HEATMAP_CELLS) },
-    mark: 'rect',
-    encoding: {
-      x: side('x'),
-      y: { ...side('y'), sort: 'descending' },
-      color: {
-        field: 'z',
-        type: 'quantitative',
-        title: isMean ? `mean of ${nameAxis(chart, 'z')}` : nameAxis(chart, 'z'),
-      },
-    },
-  };
 };
 
 const MOST_CURVES = 9;
@@ -327,7 +271,7 @@ const correlations: SpecMaker = (chart) => {
 };
 
 export const scientific: Record<string, SpecMaker> = {
-  heatmap,
+  heatmap: drawHeatmap,
   contour,
   'density-plot-2d': density2d,
   carpet,

@@ -39,7 +39,13 @@ export class DraftController extends ApiController {
   public async getChart(@Request() request: HttpRequest, @Path() id: string, @Queries() query: DraftQuery): Promise<string> {
     const draft = parseDraft(query.chart);
     const data = await readSeries(this.ctx, this.caller, { experimentId: id, asOf: query.asOf, ...draft }, this.exchange.signal);
-    const picture = await drawPicture(draft, data, readPictureQuery(query, request.accepts(OFFERED)));
+    const picture = await drawPicture(
+      this.ctx,
+      { caller: this.caller, signal: this.exchange.signal },
+      draft,
+      data,
+      readPictureQuery(query, request.accepts(OFFERED)),
+    );
     this.response.setHeader('X-Table-Version', data.version);
     this.response.vary('Accept');
     this.response.type(picture.type).send(picture.body);

@@ -1,5 +1,9 @@
 /** Draws what a chart shows, in the format that was asked for. */
+import { PictureTooLarge } from '../../charts/drawing.ts';
 import type { Size } from '../../charts/look.ts';
+import type { Context } from '../../context.ts';
+import type { Caller } from '../../auth/caller.ts';
+import { errors } from '../../errors.ts';
 import { readLook, requireDots } from './look.ts';
 import { makeChart, type Drawn } from './series.ts';
 import type { Visualization } from './visualizations.model.ts';
@@ -34,14 +38,21 @@ export function readPictureQuery({ format, width = 640, height = 400 }: ImageQue
   return { format: format ?? named ?? 'svg', width, height };
 }
 
-/**
- * Loads the grammar of graphics with the first picture. The import stands outside the controllers, because TypeScript 5.9 rewrites no import inside a decorated
- * class: https://github.com/microsoft/TypeScript/issues/63287.
- */
-const loadDrawing = () => import('../../charts/draw.ts');
+const TOO_LARGE = 'This picture takes too long to draw. Choose fewer rows by a filter, or fewer colours or facets.';
 
-/** Draws a picture. Errors: a look that the picture cannot have, and a PNG of too many dots. */
+/** Who asks for a picture. */
+interface Asker {
+  caller: Caller;
+  signal: AbortSignal;
+}
+
+/**
+ * Draws a picture. Those of one caller are drawn one after the other, so that others wait for one of them at most. Errors: a look that the picture cannot have,
+ * a PNG of too many dots, a picture that is too large to draw, and callerBusy.
+ */
 export async function drawPicture(
+  ctx: Context,
+  { caller, signal }: Asker,
   drawn: Pick<Visualization, 'name' | 'config' | 'chartFamily' | 'chartType'>,
   data: Drawn,
   { format, ...size }: Size & { format: Format },
@@ -49,8 +60,12 @@ export async function drawPicture(
   const look = readLook(drawn, data);
   const chart = makeChart(drawn.chartType, drawn.name, data, look);
   if (format === 'png') requireDots(look, size);
-  const { drawPng, drawSvg, makeSpec } = await loadDrawing();
-  const type = TYPES[format];
-  if (format === 'png') return { type, body: await drawPng(chart, size) };
-  return { type, body: format === 'svg' ? await drawSvg(chart, size) : JSON.stringify(makeSpec(chart, size)) };
+  const release = await ctx.drawingShares.acquire(caller.userId, caller.userId, signal);
+  try {
+    return { type: TYPES[format], body: await ctx.drawing.draw({ chart, format, size }, signal) };
+  } catch (error) {
+    throw error instanceof PictureTooLarge ? errors.queryRefused(TOO_LARGE) : error;
+  } finally {
+    release();
+  }
 }

@@ -29,8 +29,9 @@ export class PlotController extends ApiController {
   /**
    * For everybody who may read the experiment. Answers SVG, PNG or a Vega-Lite specification by `format` or `Accept`. Of its `config` it honours `title`, `x`, `y`, `y2` and
    * `z` (`title`, `range`, `scale`: `linear` or `log`), `colors`, `legend`, `theme` (`light` or `dark`), `fontSize`, `dpi` and `facetScales`
-   * (`shared` or `own`), reads nothing of `client`, and refuses other members by name. A chart of the family `3d` and a picture of more than 20
-   * million dots refuse with QUERY_REFUSED (400), a draft with VISUALIZATION_INCOMPLETE (409), a table that you may not read with TABLE_DENIED (403).
+   * (`shared` or `own`), reads nothing of `client`, and refuses other members by name. A chart of the family `3d`, a picture of more than 20
+   * million dots and one that takes longer than 20 seconds to draw refuse with QUERY_REFUSED (400), a draft with VISUALIZATION_INCOMPLETE (409), a table
+   * that you may not read with TABLE_DENIED (403). Pictures of one person are drawn one after the other.
    * @summary Draw a chart as a picture
    * @param id Experiment, by its UUID.
    * @param visualizationId Chart, by its UUID.
@@ -48,7 +49,13 @@ export class PlotController extends ApiController {
   ): Promise<string> {
     const found = await this.#find(id, visualizationId);
     const data = await readSeries(this.ctx, this.caller, found, this.exchange.signal);
-    const picture = await drawPicture(found, data, readPictureQuery(query, request.accepts(OFFERED)));
+    const picture = await drawPicture(
+      this.ctx,
+      { caller: this.caller, signal: this.exchange.signal },
+      found,
+      data,
+      readPictureQuery(query, request.accepts(OFFERED)),
+    );
     this.response.setHeader('X-Table-Version', data.version);
     this.response.vary('Accept');
     this.response.type(picture.type).send(picture.body);
