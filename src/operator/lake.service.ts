@@ -11,7 +11,7 @@ import type { ObjectStore } from '../storage/objects.ts';
 import { printPhysicalType } from '../lakehouse/tables/staging.ts';
 import { quoteName } from '../lakehouse/terms/quoting.ts';
 import { SORT } from '../api/data/compaction.service.ts';
-import { decodeStored } from '../api/messages/reading.service.ts';
+import { decodeStored, readTogether } from '../api/messages/reading.service.ts';
 import { findWaiting, listKinds, listMessageStates, listReasons, listTables, listWaitingExperiments } from './lake.queries.ts';
 
 /** The parts of the service that a command works with. */
@@ -152,11 +152,12 @@ export async function replayLake(tools: LakeTools, { experimentId, from, to }: R
     for (let after = -1; ;) {
       const messages = await listHandled(tools.db, id, { from, to, after, limit: BATCH });
       if (messages.length === 0) break;
-      const read = [];
-      for (const message of messages) read.push({ id: message.id, arrival: message, decoded: await decodeStored(tools.objects, message) });
+      const read = await readTogether(messages, async (message) => {
+        return { id: message.id, arrival: message, decoded: await decodeStored(tools.objects, message) };
+      });
       done.rows += await replayMessages(tools, id, read);
-      done.messages += messages.length;
-      after = messages.at(-1)?.ordinal ?? after;
+      done.messages += read.length;
+      after = read.at(-1)?.arrival.ordinal ?? after;
     }
     done.reopened += await reopenMessages(tools.db, id, { from, to });
   }

@@ -2,12 +2,13 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
+import { runCommand } from '../support/command.ts';
 import { startTestServer } from '../support/server.ts';
 
 const MESSAGES = 24;
 
 test(
-  'messages that are small, and large once unpacked, are stored in batches that fit the memory of the engine',
+  'messages that are small, and large once unpacked, are stored and replayed in batches that fit the memory of the engine',
   { timeout: 120_000 },
   async () => {
     const site = await startTestServer({ MACRO_LANGUAGES: 'none', DUCKDB_MEMORY_MB: '256' });
@@ -33,6 +34,11 @@ test(
         );
       await expect.poll(reports, { timeout: 90_000, interval: 200 }).toEqual([{ status: 'stored', messages: MESSAGES, stored: MESSAGES }]);
       expect(site.server.output()).not.toContain('messages could not be stored yet');
+
+      const { dataDir, database } = site;
+      const today = new Date().toISOString().slice(0, 10);
+      const replayed = await runCommand({ url: database.url, dataDir }, 'lake', 'replay', '--day', today);
+      expect(replayed.json, replayed.problem).toEqual({ messages: MESSAGES, rows: MESSAGES, reopened: 0 });
     } finally {
       await site.stop();
     }

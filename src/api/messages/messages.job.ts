@@ -1,8 +1,8 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { decide } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import { isAround } from '../../ingest/around.ts';
-import { drainMessages, LARGEST, MOST_TRIES } from '../../ingest/messages/drain.ts';
+import { drainMessages, MOST_TRIES } from '../../ingest/messages/drain.ts';
 import { listContributors, forgetMessages, insertContributors, listWaiting } from '../../ingest/messages/store.ts';
 import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages/store.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
@@ -11,10 +11,8 @@ import { loadStatus } from '../experiments/experiments.service.ts';
 import { enqueueMacros } from '../macro-runs/macro-runs.service.ts';
 import { countMeasurements } from './measurements.service.ts';
 import { adoptObjects } from './arrivals.service.ts';
-import { decodeStored } from './reading.service.ts';
+import { decodeStored, readTogether } from './reading.service.ts';
 
-/** How many messages are decoded before other work in this process has its turn. */
-const AT_ONCE = 250;
 const EXPERIMENTS_AT_ONCE = 100;
 /** After so long an experiment gives way to the others that wait. */
 const TURN_MS = 2_000;
@@ -41,33 +39,18 @@ async function refusalOf(ctx: Context, experimentId: string, userId: string | nu
   return status === 'archived' ? 'archived' : undefined;
 }
 
-/** Answers about how many bytes the engine reads for a message. One that came packed may be a thousand times as large as it was. */
-const countBytes = (decoded: ReadMessage['decoded']): number =>
-  decoded.reduce((sum, one) => {
-    if (one.kind === 'refusal' || one.plain) return sum;
-    const { samples, macroContext, macros, questions, annotations } = one;
-    const ofEach = [macroContext, macros, questions, annotations].reduce((total, text) => total + (text?.length ?? 0), 0);
-    return sum + samples.reduce((total, text) => total + text.length, 0) + ofEach * Math.max(1, samples.length);
-  }, 0);
-
-/** Takes messages apart, up to about the bytes of a batch. */
+/** Takes messages apart, up to about the bytes of a batch, and says which may not be stored. */
 async function readMessages(ctx: Context, experimentId: string, pending: readonly InboxMessage[]): Promise<ReadMessage[]> {
   const refusals = new Map<string | null, string | undefined>();
-  const read: ReadMessage[] = [];
-  let bytes = 0;
-  for (const [at, message] of pending.entries()) {
-    const { id, userId, tries } = message;
-    if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+  return readTogether(pending, async (message) => {
+    const { userId, tries } = message;
     if (!refusals.has(userId)) refusals.set(userId, await refusalOf(ctx, experimentId, userId));
     const decoded =
       tries >= MOST_TRIES
         ? [{ kind: 'refusal' as const, index: null, reason: 'processing-failed' }]
         : await decodeStored(ctx.objects, message);
-    read.push({ id, arrival: message, decoded, refused: refusals.get(userId) });
-    bytes += message.byteCount + countBytes(decoded);
-    if (bytes >= LARGEST.bytes) break;
-  }
-  return read;
+    return { id: message.id, arrival: message, decoded, refused: refusals.get(userId) };
+  });
 }
 
 /** Decodes messages, and makes sure that the people whose measurements they hold have names in the lake. */
