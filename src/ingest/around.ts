@@ -3,4 +3,4 @@ import { isStorageFull } from '../storage/full.ts';
 
 /** True for a failure that says nothing about what is read: a full disk, or a store or database that cannot be reached. */
 export const isAround = (error: unknown): boolean =>
-  isStorageFull(error) || (error instanceof ApiError && (error.status === 503 || error.status === 504));
+  isStorageFull(error) || (error instanceof ApiError && (error.status === 503 || error.code === 'DATABASE_TIMEOUT'));

@@ -3,6 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import { openTable, setPseudonyms, setRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
+import { isAround } from '../../ingest/around.ts';
 import { countDownload, DOWNLOAD_TYPES, readStream } from '../../lakehouse/read/read.ts';
 import { MOST_SHEET_ROWS } from '../../lakehouse/read/spreadsheet.ts';
 import { readRequest } from '../../lakehouse/ask/request.ts';
@@ -136,7 +137,7 @@ async function beat(ctx: Context, row: ExportRow, progress: Progress, stop: Abor
 const reasonOf = (error: unknown, row: ExportRow): string | null => {
   if (error instanceof ApiError && (error.code === 'LAKE_FILE_UNREADABLE' || (error.status < 500 && error.status !== 429)))
     return error.message;
-  return row.errors + 1 >= MOST_ERRORS ? 'It could not be written after several attempts.' : null;
+  return !isAround(error) && row.errors + 1 >= MOST_ERRORS ? 'It could not be written after several attempts.' : null;
 };
 
 const fail = (ctx: Context, row: ExportRow, reason: string): Promise<void> =>
@@ -166,7 +167,7 @@ export async function writeExport(ctx: Context, exportId: string, signal: AbortS
     const reason = signal.aborted ? null : reasonOf(error, row);
     if (reason !== null) await fail(ctx, row, reason);
     else {
-      await releaseExport(ctx.db, row, !signal.aborted);
+      await releaseExport(ctx.db, row, !signal.aborted && !isAround(error));
       throw error;
     }
   } finally {
