@@ -503,6 +503,33 @@ describe('an endpoint that does wrong', () => {
     expect(disabled.disabledReason).toContain('three days');
   });
 
+  test('with 10,000 messages waiting has further ones in its log, to be sent by hand', async () => {
+    const { id } = await register();
+    const wait = (count: number) =>
+      site.db.run(sql('test')`
+        insert into webhook_messages (id, endpoint_id, kind, payload, created_at, next_attempt_at)
+        select gen_random_uuid(), ${id}, 'experiment.created', '{}', now() - interval '1 hour', now() + interval '1 day' from generate_series(1, ${count}::integer)`);
+    await wait(9_999);
+    await experiment('The last that is kept');
+    const [kept] = await until(
+      () => deliveries(id, { status: 'delivered' }),
+      ({ length }) => length > 0,
+    );
+    expect(kept.lastFailure).toBeNull();
+    await wait(1);
+    const experimentId = await experiment('One too many');
+    const [dropped, ...more] = await deliveries(id, { status: 'failed' });
+    expect(more).toEqual([]);
+    expect(dropped).toMatchObject({ kind: 'experiment.created', attempts: 0, nextAttemptAt: null, lastFailure: 'queue-full' });
+    expect(receiver.heard).toHaveLength(1);
+    expect((await owner()('POST', at(`${id}/deliveries/${dropped.id}/redeliver`))).status).toBe(200);
+    await until(
+      () => delivery(id, dropped.id),
+      ({ status }) => status === 'delivered',
+    );
+    expect(JSON.parse(receiver.heard[1]!.body).data).toMatchObject({ experimentId });
+  });
+
   test('whose secret was sealed under a former secret of the service is sent nothing until it has a new one', async () => {
     const { id } = await register();
     await experiment();

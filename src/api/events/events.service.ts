@@ -8,6 +8,7 @@ import { insertMessages, listSubscribers } from './events.queries.ts';
 export const DELIVER = 'webhooks.deliver';
 export const RETRY = 'webhooks.retry';
 
+/** Messages that may wait for one endpoint. Further ones are not sent by themselves. */
 const MOST_WAITING = 10_000;
 
 export interface Happened {
@@ -33,7 +34,7 @@ async function queueMessages(
   ctx: Pick<Context, 'jobs'>,
   tx: Transaction,
   kind: SentKind,
-  messages: readonly { to: Addressee; data: object }[],
+  messages: readonly { to: Addressee & { isFull?: boolean }; data: object }[],
 ): Promise<string[]> {
   if (messages.length === 0) return [];
   const timestamp = new Date().toISOString();
@@ -41,6 +42,7 @@ async function queueMessages(
     id: randomUUIDv7(),
     endpointId: to.endpointId,
     payload: JSON.stringify({ type: kind, timestamp, data }),
+    isDropped: to.isFull === true,
   }));
   await insertMessages(tx, kind, rows);
   for (const [queue, isFailing] of [

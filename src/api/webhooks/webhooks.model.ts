@@ -91,7 +91,10 @@ export interface RotatedSecret {
 /** `pending` while it is being tried, then `delivered` or `failed`. */
 export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'failed';
 
-/** Why an attempt failed; null when it was accepted. `secret-lost` ends with a new signing secret: the service's own was replaced since this one was made. */
+/**
+ * Why an attempt failed; null when it was accepted. `secret-lost` ends with a new signing secret: the service's own was replaced since this one was made.
+ * `queue-full` is given to what comes while 10,000 others wait: it is sent only by hand.
+ */
 export type WebhookFailure =
   | 'address-refused'
   | 'not-resolved'
@@ -101,6 +104,7 @@ export type WebhookFailure =
   | 'redirect-refused'
   | 'refused-by-endpoint'
   | 'secret-lost'
+  | 'queue-full'
   | null;
 
 /** One message to a webhook. */

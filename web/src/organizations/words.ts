@@ -200,6 +200,7 @@ export const organizations = {
       'redirect-refused': 'it leads elsewhere',
       'refused-by-endpoint': 'refused by the endpoint',
       'secret-lost': 'not sent: the webhook needs a new secret',
+      'queue-full': 'not sent: 10,000 others were waiting',
     },
   },
 } as const;
