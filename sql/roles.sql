@@ -7,7 +7,8 @@ begin
     exception when duplicate_object or unique_violation then null;
     end;
   end if;
-  if not pg_has_role(current_user, 'fieldlake_app', 'member') then
+  -- who made a role and is no superuser is a member who may not act as it
+  if not pg_has_role(current_user, 'fieldlake_app', 'set') then
     execute format('grant fieldlake_app to %I', current_user);
   end if;
 end $$;

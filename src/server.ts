@@ -118,14 +118,16 @@ export async function startServer(config: Config): Promise<RunningServer> {
   }
 }
 
+/** Prints an error with what caused it. */
+const printWhole = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const whole = error.stack ?? error.message;
+  return error.cause === undefined ? whole : `${whole}\ncaused by ${printWhole(error.cause)}`;
+};
+
 /** Says why the service cannot start: a sentence for what a person can mend, the whole error for what we must. */
 function explain(error: unknown): void {
-  const expected = error instanceof StartError;
-  process.stderr.write(
-    expected
-      ? `fieldlake cannot start: ${error.message}\n`
-      : `fieldlake cannot start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
+  process.stderr.write(`fieldlake cannot start: ${error instanceof StartError ? error.message : printWhole(error)}\n`);
 }
 
 async function main(role: string | undefined): Promise<void> {

@@ -67,6 +67,8 @@ $$;
 -- misspelt names; workbooks also by what they use and by who uses them, where the caller may read that too. Archived experiments only when asked.
 -- `asked_visibility` and `maker` narrow what is looked through, so that no bound is spent on what they leave out. Each arm stops at `arm` rows.
 drop function if exists search_ids(uuid, text[], boolean, text, text, text, integer);
+-- loads pg_trgm: before, only a superuser may write a function that sets a parameter of it
+select similarity('', '');
 create or replace function search_ids(caller uuid, asked_types text[], related_only boolean, term text, asked_status text, asked_language text, most integer,
   asked_visibility text default null, maker uuid default null)
 returns table (id uuid, "position" bigint) language plpgsql stable

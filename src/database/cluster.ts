@@ -40,7 +40,7 @@ function packageFolder(): string {
     return join(dirname(parent.resolve(name)), '..', 'native');
   } catch {
     throw new EmbeddedPostgresError(
-      `There is no embedded Postgres for ${process.platform} ${process.arch}; set DATABASE_URL to a Postgres 15 or newer.`,
+      `There is no embedded Postgres for ${process.platform} ${process.arch}; set DATABASE_URL to a Postgres 18.`,
     );
   }
 }

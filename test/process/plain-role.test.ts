@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
+import { failing, spawnServer } from '../support/process.ts';
+
+test('a role that owns its database and may create roles is enough, and a start that fails says what Postgres said', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fieldlake-plain-'));
+  const postgres = await startEmbeddedPostgres({ dataDir: folder });
+  const run = async (database: string, text: string) => {
+    const admin = new pg.Client({ connectionString: postgres.urlOf(database) });
+    await admin.connect();
+    await admin.query(text).finally(() => admin.end());
+  };
+  const settings = { DATA_DIR: join(folder, 'own'), DATABASE_URL: postgres.urlOf('plain').replace('postgres@', 'plain@') };
+  const starts = async () => {
+    const server = await spawnServer(settings);
+    expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
+    await server.kill('SIGTERM');
+  };
+  try {
+    await run('postgres', 'create role plain login createrole');
+    await run('postgres', 'create database plain owner plain');
+    await starts();
+    // as after an upgrade that changes views alone
+    await run('plain', 'comment on view effective_access is null');
+    await starts();
+    await run('plain', 'revoke insert on lake_place from fieldlake_app');
+    expect(await failing(settings)).toMatchObject({ code: 1, text: expect.stringContaining('permission denied for table lake_place') });
+  } finally {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 120_000);
