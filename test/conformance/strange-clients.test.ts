@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +32,8 @@ async function startNginx(upstream: string): Promise<void> {
   if (spawnSync('which', ['nginx']).status !== 0) throw new Error('nginx is needed: apt install nginx-light');
   const port = await findFreePort();
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
-  mkdirSync(folder, { recursive: true });
+  // its workers keep large bodies in there, and are another account
+  chmodSync(folder, 0o711);
   writeFileSync(
     join(folder, 'nginx.conf'),
     `daemon off; pid ${folder}/nginx.pid; error_log ${folder}/error.log; events {}
@@ -141,6 +142,16 @@ test('a plain GET of every route and format has an answer, of most a good one', 
 test.each(WAYS)('%s of every route and format is what GET is, ends, and ends nothing else', { timeout: 300_000 }, async (way) => {
   for (const route of routes) await check(way, route);
   expect(site.server.child.exitCode).toBeNull();
+});
+
+test('what is refused before its body is read is answered through nginx', async () => {
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 20; tries += 1) {
+    const answer = await fetch(`${nginxUrl}/api/v1/experiments`, { method: 'POST', body: Buffer.alloc(4_000_000) });
+    await answer.bytes();
+    statuses.push(answer.status);
+  }
+  expect(new Set(statuses)).toEqual(new Set([401]));
 });
 
 test(`${MIXED} mixed requests later the process is the same`, { timeout: 1_800_000 }, async () => {

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/crashes.ts';
 import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
-import { sendRaw, type RawExchange } from '../support/raw-http.ts';
+import { rawSocket, sendRaw, type RawExchange } from '../support/raw-http.ts';
 
 const STALL_MS = 2_000;
 const WHOLE_MS = 4_000;
@@ -172,6 +173,50 @@ test.concurrent('an upload that moves has no time for all of it, and one that dr
   expect(statusesOf(result)).toEqual([201]);
   expect(milliseconds).toBeGreaterThan(WHOLE_MS * 1.5);
   expect(statusesOf(drip)).toEqual([408]);
+});
+
+/** Sends a POST and all of its body without listening first; answers what came back, and whether everything could be sent. */
+async function pushed(version: '1.0' | '1.1', bytes: number, behind = ''): Promise<{ text: string; isWhole: boolean }> {
+  const head = `POST ${PEOPLE} HTTP/${version}\r\nHost: fieldlake.test\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ${bytes}\r\n\r\n`;
+  const socket = await rawSocket(site.server.baseUrl);
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  const failed = once(socket, 'error').then(() => false);
+  const isWhole = await Promise.race([
+    failed,
+    new Promise<true>((resolve) => socket.end(head + ' '.repeat(bytes) + behind, () => resolve(true))),
+  ]);
+  if (!socket.readableEnded && isWhole) await Promise.race([failed, once(socket, 'end')]);
+  return { text, isWhole };
+}
+
+test.concurrent.each(['1.0', '1.1'] as const)(
+  'a caller who sends %s and is refused early can send its whole body, and is answered',
+  async (version) => {
+    const behind = `DELETE ${PEOPLE} HTTP/1.1\r\nHost: fieldlake.test\r\n\r\n`;
+    const lines = () => site.server.output().split('"method":"DELETE"').length;
+    const before = lines();
+    for (let tries = 0; tries < 10; tries += 1) {
+      const { text, isWhole } = await pushed(version, 20_000_000, behind);
+      expect([isWhole, text.match(/HTTP\/1\.1 \d+/g)]).toEqual([true, ['HTTP/1.1 401']]);
+    }
+    expect(lines()).toBe(before);
+  },
+);
+
+test.concurrent('a caller who is refused early and stays is let go', async () => {
+  const socket = await rawSocket(site.server.baseUrl);
+  const begun = performance.now();
+  socket.on('error', () => undefined);
+  socket.write(`POST ${PEOPLE} HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`);
+  socket.resume();
+  await once(socket, 'end');
+  expect(performance.now() - begun).toBeLessThan(1_500);
+  // a byte now and then does not hold it either
+  const dripping = setInterval(() => socket.write(' '), 500);
+  await new Promise((resolve) => socket.once('close', resolve));
+  clearInterval(dripping);
+  expect(performance.now() - begun).toBeLessThan(WHOLE_MS + 5_000);
 });
 
 test('many connections that never finish a body are all let go', async () => {

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { finishClosing } from './closing.ts';
 import { noticeDepartures } from './departures.ts';
 import { answerUnparsed } from './unparsed.ts';
 
@@ -21,5 +22,6 @@ export function createListener(answer: RequestListener): Server {
   );
   answerUnparsed(server);
   noticeDepartures(server);
+  finishClosing(server);
   return server;
 }
