@@ -157,12 +157,15 @@ async function main(role: string | undefined): Promise<void> {
     context.log.fatal(error.message);
     context.log.flush(() => process.exit(1));
   });
+  // only who works sends them
+  const letters = isWorker || context.config.worker ? `Letters (sign-in codes, invitations) go to ${context.mailer.destination}\n` : '';
   if (isWorker) {
-    process.stdout.write(`A worker of ${baseUrl} is ready (operators: ${adminUrl}/health/ready)\n`);
+    process.stdout.write(`A worker of ${baseUrl} is ready (operators: ${adminUrl}/health/ready)\n${letters}`);
     return;
   }
-  process.stdout.write(`fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs/api, operators: ${adminUrl}/health/ready)\n`);
-  process.stdout.write(`Letters (sign-in codes, invitations) go to ${context.mailer.destination}\n`);
+  process.stdout.write(
+    `fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs/api, operators: ${adminUrl}/health/ready)\n${letters}`,
+  );
   if (context.iot.broker && context.config.iot.port === undefined && context.iot.broker.port !== MQTT_PORT)
     process.stdout.write(`Devices connect to port ${context.iot.broker.port}, since ${MQTT_PORT} is taken; BROKER_PORT chooses another.\n`);
   if (context.config.sampleData && context.config.worker) await offerSample(running, leaving.signal);

@@ -74,6 +74,8 @@ test('without a worker an upload waits, and the log says so; with one it is read
     ),
   ).toBe('completed');
   expect((await fetch(`${worker.adminUrl}/health/ready`)).status).toBe(200);
+  expect(worker.output()).toContain(`Letters (sign-in codes, invitations) go to ${site.dataDir}/outbox`);
+  expect(site.server.output()).not.toContain('Letters');
   expect(await (await fetch(`${worker.adminUrl}/metrics`)).text()).toContain('lake_log_lag_seconds');
   expect((await fetch(`${worker.adminUrl}/api/v1/experiments`)).status).toBe(404);
 }, 60_000);
