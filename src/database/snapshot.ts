@@ -104,7 +104,19 @@ export async function listMigrationsOf(url: string): Promise<string[]> {
   }
 }
 
-/** Puts a snapshot into a database of the same migrations, in one transaction. It replaces everything that is there. Needs the rights of a superuser. */
+/** Whether this role may put a snapshot into the database: no trigger and no foreign key may stop it meanwhile. */
+export async function canReadSnapshot(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ may: boolean }>(`select has_parameter_privilege('session_replication_role', 'set') as may`);
+    return rows[0]?.may === true;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Puts a snapshot into a database of the same migrations, in one transaction. It replaces everything that is there. */
 export async function readSnapshot(url: string, folder: string, { tables, sequences }: Snapshot): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

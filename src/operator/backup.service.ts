@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Database } from '../database/database.ts';
 import type { Snapshot } from '../database/snapshot.ts';
-import { isUnused, listMigrationsOf, readSnapshot, writeSnapshot } from '../database/snapshot.ts';
+import { canReadSnapshot, isUnused, listMigrationsOf, readSnapshot, writeSnapshot } from '../database/snapshot.ts';
 import { StartError } from '../errors.ts';
 import { setPlace } from '../lakehouse/tables/files/place.ts';
 import { readJson } from '../json.ts';
@@ -117,6 +117,10 @@ export async function requireFresh(dataDir: string): Promise<void> {
 export async function restoreBackup({ url, dataDir, db }: { url: string; dataDir: string; db: Database }, folder: string): Promise<Backup> {
   const backup = await readBackup(folder);
   if (!(await isUnused(url))) throw new StartError('The database is in use; restore into one that has no account.');
+  if (!(await canReadSnapshot(url)))
+    throw new StartError(
+      'The role of DATABASE_URL may not restore: a superuser lets it by "grant set on parameter session_replication_role to ROLE", on that server once.',
+    );
   const here = await listMigrationsOf(url);
   if (JSON.stringify(here) !== JSON.stringify(backup.migrations))
     throw new StartError('The backup was made by another version: restore it with that one, then start this one on what it restored.');

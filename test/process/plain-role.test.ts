@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
+import { runCommand } from '../support/command.ts';
 import { failing, spawnServer } from '../support/process.ts';
 
-test('a role that owns its database and may create roles is enough, and a start that fails says what Postgres said', async () => {
+test('a role that owns its database and may create roles is enough, with one right more to restore, and a start that fails says why', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-plain-'));
   const postgres = await startEmbeddedPostgres({ dataDir: folder });
   const run = async (database: string, text: string) => {
@@ -14,7 +15,8 @@ test('a role that owns its database and may create roles is enough, and a start 
     await admin.connect();
     await admin.query(text).finally(() => admin.end());
   };
-  const settings = { DATA_DIR: join(folder, 'own'), DATABASE_URL: postgres.urlOf('plain').replace('postgres@', 'plain@') };
+  const urlOf = (database: string) => postgres.urlOf(database).replace('postgres@', 'plain@');
+  const settings = { DATA_DIR: join(folder, 'own'), DATABASE_URL: urlOf('plain') };
   const starts = async () => {
     const server = await spawnServer(settings);
     expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
@@ -27,6 +29,17 @@ test('a role that owns its database and may create roles is enough, and a start 
     // as after an upgrade that changes views alone
     await run('plain', 'comment on view effective_access is null');
     await starts();
+
+    const backup = await runCommand({ url: urlOf('plain'), dataDir: settings.DATA_DIR }, 'backup', join(folder, 'backup'));
+    expect(backup.code, backup.problem).toBe(0);
+    await run('postgres', 'create database heir owner plain');
+    const heir = { url: urlOf('heir'), dataDir: join(folder, 'heir') };
+    const refused = await runCommand(heir, 'restore', join(folder, 'backup'));
+    expect(refused.problem).toContain('grant set on parameter session_replication_role to ROLE');
+    await run('postgres', 'grant set on parameter session_replication_role to plain');
+    const restored = await runCommand(heir, 'restore', join(folder, 'backup'));
+    expect(restored.code, restored.problem).toBe(0);
+
     await run('plain', 'revoke insert on lake_place from fieldlake_app');
     expect(await failing(settings)).toMatchObject({ code: 1, text: expect.stringContaining('permission denied for table lake_place') });
   } finally {
