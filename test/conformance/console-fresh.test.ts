@@ -109,6 +109,29 @@ test.each([
   await context.close();
 });
 
+test('a new key is listed, though the first reading of the list comes late and is older', { timeout: 120_000 }, async () => {
+  const { page, complaints, context } = await site.visitAs('member');
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let reads = 0;
+  await page.route('**/api/v1/auth/api-key/list', async (route) => {
+    const response = await route.fetch();
+    reads += 1;
+    if (reads === 1) await held;
+    // the reading that was held may have been given up
+    await route.fulfill({ response }).catch(() => undefined);
+  });
+  await page.goto(`${site.baseUrl}/account`);
+  await expect.poll(() => reads).toBe(1);
+  await page.getByLabel('Name of a new key').fill('Early key');
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  await page.locator('#new-key-value').waitFor();
+  letGo();
+  await page.getByRole('button', { name: 'Revoke key Early key' }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 test('rows show pseudonyms as soon as an experiment has them', { timeout: 240_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Pseudonyms', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n');

@@ -1,4 +1,4 @@
-import { MutationCache, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, type InvalidateQueryFilters, type QueryKey } from '@tanstack/react-query';
 import { connect } from '../../clients/typescript/src/client.ts';
 import { ProblemError, UnreachableError } from '../../clients/typescript/src/problem.ts';
 
@@ -26,11 +26,25 @@ function hasLostNetwork(_failures: number, error: unknown): boolean {
   return error instanceof UnreachableError && !navigator.onLine;
 }
 
+/** Keeps what was read until something was changed. */
+class Readings extends QueryClient {
+  /** Begins a first reading again as well: it may be older than the change, and by itself it would be waited for. */
+  override invalidateQueries(filters: InvalidateQueryFilters = {}): Promise<void> {
+    for (const query of this.getQueryCache().findAll({ ...filters, fetchStatus: 'fetching' })) {
+      if (query.state.data !== undefined) continue;
+      void query.cancel({ silent: true });
+      // whoever waits for it is told what went wrong
+      query.fetch().catch(() => undefined);
+    }
+    return super.invalidateQueries(filters);
+  }
+}
+
 /**
  * Keeps what the service answered. The API's client repeats requests by itself, so that a question is repeated here only after the network was lost. A
  * change that is made offline fails at once.
  */
-export const queryClient: QueryClient = new QueryClient({
+export const queryClient: QueryClient = new Readings({
   queryCache: new QueryCache({ onError: noticeEndedSession }),
   mutationCache: new MutationCache({ onError: noticeEndedSession }),
   defaultOptions: { queries: { retry: hasLostNetwork, staleTime: 15_000 }, mutations: { retry: false, networkMode: 'always' } },
