@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksRight } from '../support/chromium.ts';
-import { removeAccess, startConsole, type Console } from '../support/console.ts';
+import { makeExperiment, removeAccess, startConsole, type Console } from '../support/console.ts';
 import { uploadTable } from '../support/uploads.ts';
 
 const MANY = 10_050;
@@ -127,6 +127,43 @@ test('flags the rows of a region, all of them and no other', { timeout: 180_000 
   await panel(page).waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
   await visitor.context.close();
+});
+
+test.each(['day', 'clock'])('holds the rows between two ends of %s', { timeout: 120_000 }, async (across) => {
+  const id = await makeExperiment(site.owner, 'Days', site.sample.organizationId);
+  const days = ['2026-05-03', '2026-05-17', '2026-05-31'];
+  const table = await uploadTable(
+    site.owner,
+    id,
+    'days',
+    `day;clock;spad\n${days.map((day, at) => `${day};${day} 00:00:00;4${at}`).join('\n')}\n`,
+  );
+  const { page, complaints, context } = await site.visitAs('member');
+  const sources = JSON.stringify([
+    { role: 'x', columnName: across },
+    { role: 'y', columnName: 'spad' },
+  ]);
+  const holds = async (from: string, to: string, rows: RegExp) => {
+    const region = JSON.stringify({ x: [Date.parse(`${from}Z`), Date.parse(`${to}Z`)], y: [0, 100] });
+    await page.goto(
+      `${site.baseUrl}/experiments/${id}/tables/${table}/chart?${new URLSearchParams({ type: 'scatter', sources, region }).toString()}`,
+    );
+    await panel(page).getByRole('status').getByText(rows).waitFor();
+  };
+  await holds('2026-05-03T00:00', '2026-05-17T00:00', /^2 rows are in it/);
+  await holds('2026-05-16T12:00', '2026-05-17T12:00', /^1 row is in it/);
+  await holds('2026-05-17T06:00', '2026-05-17T12:00', /^No row is in it/);
+  if (across === 'day') {
+    await holds('2026-05-16T12:00', '2026-05-18T12:00', /^1 row is in it/);
+    expect(await panel(page).getByLabel('day from').inputValue()).toBe('2026-05-17');
+    await panel(page).getByLabel('day to').fill('2026-05-31');
+    await panel(page).getByRole('button', { name: 'Choose the region' }).click();
+    await panel(page)
+      .getByText(/^2 rows are in it/)
+      .waitFor();
+  }
+  expect(complaints).toEqual([]);
+  await context.close();
 });
 
 test('says when a region holds too many, and keeps what was typed when it is refused', { timeout: 180_000 }, async () => {

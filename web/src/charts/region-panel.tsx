@@ -7,14 +7,20 @@ import type { Filter } from '../table/search.ts';
 import { fieldsOf } from '../ui/forms.ts';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
-import { filtersOf, MOST_ROWS, regionQuery, type Axes, type Axis } from './region.ts';
+import { endsOf, filtersOf, MOST_ROWS, regionQuery, type Axes, type Axis } from './region.ts';
 import type { Region } from './search.ts';
 
 const said = words.charts.region;
 
 // a field of date and time knows no zone: its text is read in that of the axis, which is UTC
-const fieldOf = ({ isTime }: Axis, value: number) => (isTime ? new Date(value).toISOString().slice(0, -1) : String(value));
-const valueOf = ({ isTime }: Axis, text: string) => (isTime ? Date.parse(`${text}Z`) : Number(text));
+const fieldOf = (end: string | number) => String(end).replace(/Z$/, '');
+const valueOf = ({ of }: Axis, text: string) => (of === 'numbers' ? Number(text) : Date.parse(of === 'days' ? text : `${text}Z`));
+const FIELDS = {
+  numbers: ['number', 'any'],
+  moments: ['datetime-local', '0.001'],
+  'local times': ['datetime-local', '0.001'],
+  days: ['date', '1'],
+} as const;
 
 const idOf = (name: 'x' | 'y', end: 'from' | 'to') => `region-${name}-${end}`;
 
@@ -31,6 +37,7 @@ interface RegionPanelProps {
 /** One end of a region along an axis, to be written. */
 function EndField({ id, label, axis, value }: { id: string; label: string; axis: Axis; value: string }) {
   const [text, type] = useTyped(value);
+  const [kind, step] = FIELDS[axis.of];
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -38,8 +45,8 @@ function EndField({ id, label, axis, value }: { id: string; label: string; axis:
         id={id}
         className="input"
         name={id}
-        type={axis.isTime ? 'datetime-local' : 'number'}
-        step={axis.isTime ? '0.001' : 'any'}
+        type={kind}
+        step={step}
         required
         value={text}
         onChange={({ target }) => type(target.value)}
@@ -85,9 +92,9 @@ export function RegionPanel({ experimentId, table, axes, filters, region, change
               <EndField
                 key={idOf(name, end)}
                 id={idOf(name, end)}
-                label={said[end](axes[name].isTime ? said.inUtc(axes[name].column) : axes[name].column)}
+                label={said[end](axes[name].of === 'moments' ? said.inUtc(axes[name].column) : axes[name].column)}
                 axis={axes[name]}
-                value={region === undefined ? '' : fieldOf(axes[name], region[name][at] ?? 0)}
+                value={region === undefined ? '' : fieldOf(endsOf(axes[name], region[name])[at] ?? '')}
               />
             )),
           )}

@@ -4,7 +4,7 @@ import type { ChartType } from '../../../src/api/visualizations/visualizations.m
 import { readPage } from '../../../clients/typescript/src/rows.ts';
 import { api } from '../api.ts';
 import type { Filter } from '../table/search.ts';
-import type { Region, Source } from './search.ts';
+import type { Region, Source, Span } from './search.ts';
 
 /** The most rows that can be annotated at once. */
 export const MOST_ROWS = 10_000;
@@ -12,11 +12,12 @@ export const MOST_ROWS = 10_000;
 /** Types of chart in which each mark is a row, as long as nothing is summed up. */
 const MARKS_ARE_ROWS: ReadonlySet<ChartType> = new Set(['scatter', 'bubble', 'line']);
 
-/** A column along an edge of the chart. */
+/** A column along an edge of the chart. Times of all kinds are drawn by their milliseconds since 1970 in UTC. */
 export interface Axis {
   column: string;
-  isTime: boolean;
+  of: 'numbers' | 'moments' | 'local times' | 'days';
 }
+const TIMES: Readonly<Record<string, Axis['of']>> = { DATE: 'days', TIMESTAMP_NTZ: 'local times' };
 
 export interface Axes {
   x: Axis;
@@ -31,19 +32,30 @@ export function axesOf(type: ChartType, sources: readonly Source[], columns: rea
     const found = columns.find(({ name }) => name === first?.columnName);
     if (found === undefined || second !== undefined) return null;
     const kind = findAxisKind(found.type);
-    return kind === 'numeric' || kind === 'temporal' ? { column: found.name, isTime: kind === 'temporal' } : null;
+    if (kind === 'temporal') return { column: found.name, of: TIMES[found.type] ?? 'moments' };
+    return kind === 'numeric' ? { column: found.name, of: 'numbers' } : null;
   };
   const [x, y] = [along('x'), along('y')];
   return x === null || y === null ? null : { x, y };
 }
 
+const DAY = 86_400_000;
+const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
+
+/** The ends of a region along an axis as the service takes them, both included. A day is drawn where it begins. */
+export function endsOf({ of }: Axis, ends: Span): [from: string | number, to: string | number] {
+  const [from, to] = [Math.min(...ends), Math.max(...ends)];
+  if (of === 'numbers') return [from, to];
+  if (of === 'days') return [dayOf(Math.ceil(from / DAY) * DAY), dayOf(Math.floor(to / DAY) * DAY)];
+  const write = (moment: number) => new Date(moment).toISOString().replace(of === 'moments' ? '' : 'Z', '');
+  return [write(from), write(to)];
+}
+
 /** A region as conditions on its two columns, both ends included. */
 export const filtersOf = (axes: Axes, region: Region): Filter[] =>
   (['x', 'y'] as const).map((name) => {
-    const { column, isTime } = axes[name];
-    const [from, to] = region[name];
-    const ends = [Math.min(from, to), Math.max(from, to)];
-    return { column, operator: 'between', value: isTime ? ends.map((end) => new Date(end).toISOString()) : ends };
+    const { [name]: axis } = axes;
+    return { column: axis.column, operator: 'between', value: endsOf(axis, region[name]) };
   });
 
 /** How many rows a region holds, and the ids of as many of them as can be annotated at once. */

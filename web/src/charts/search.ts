@@ -47,5 +47,6 @@ export type ChartShown = ChartSearch & { type: ChartType };
 /** Says what changes of a chart, by what it is at that moment. */
 export type Decide = (now: ChartShown) => Partial<ChartSearch>;
 export type Source = z.infer<typeof source>;
+export type Span = z.infer<typeof span>;
 export type Region = z.infer<typeof region>;
 export type Look = z.infer<typeof look>;
