@@ -61,6 +61,27 @@ test('an address with half an id leads back, and speaks of no UUID', { timeout: 
   await page.getByRole('heading', { name: 'Experiments' }).waitFor();
 });
 
+test('an address with the name of a table leads to the table', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Named table');
+  const table = await uploadTable(site.owner, id, 'leaves', 'plot,spad\n1,41\n2,43\n');
+  const { page } = owner;
+  const at = `${site.baseUrl}/experiments/${id}/tables`;
+  await page.goto(`${at}/leaves?orderBy=spad`);
+  await page.waitForURL(`${at}/${table}?orderBy=spad`);
+  await page.getByRole('button', { name: /^Columns \d of \d$/ }).waitFor();
+  await page.goto(`${at}/leaves/chart?type=histogram`);
+  await page.waitForURL(`${at}/${table}/chart?type=histogram`);
+  for (const [path, back] of [
+    ['leafs', 'All tables'],
+    ['leafs/chart', 'All tables'],
+  ] as const) {
+    await page.goto(`${at}/${path}`);
+    await page.getByText('There is no such table here').waitFor();
+    await page.getByRole('main').getByRole('link', { name: back }).click();
+    await page.waitForURL(`**/experiments/${id}`);
+  }
+});
+
 test(
   'names of columns are read whole, uploads lead to their experiment, and nothing in quarantine is not counted',
   { timeout: 120_000 },

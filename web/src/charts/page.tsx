@@ -4,6 +4,7 @@ import { MEASURES } from '../../../src/api/visualizations/roles.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { NoTable } from '../table/no-table.tsx';
 import { sentenceOf } from '../table/operators.ts';
 import { saveFile } from '../ui/download.ts';
 import { SendButton } from '../ui/send-button.tsx';
@@ -44,7 +45,7 @@ export function ChartPage() {
   const navigate = route.useNavigate();
   const { isAdmin, experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
   const tables = useSuspenseQuery(tablesQuery(id)).data;
-  const described = tables.find(({ identifier, displayName }) => identifier === table || displayName === table);
+  const described = tables.find(({ identifier }) => identifier === table);
   const columns = described?.columns ?? [];
   const shownOf = (address: ChartSearch): ChartShown => ({
     ...(address.sources === undefined ? firstChart(columns, { filters: address.filters }) : {}),
@@ -84,6 +85,8 @@ export function ChartPage() {
   const download = useMutation({
     mutationFn: async (format: 'png' | 'svg') => saveFile(await pictureOf(id, drawn, format), `${name || displayName}.${format}`),
   });
+  // a saved chart can still be deleted
+  if (described === undefined && search.saved === undefined) return <NoTable id={id} />;
   return (
     <div>
       <title>{`${said.chartOf(displayName)} · ${words.name}`}</title>

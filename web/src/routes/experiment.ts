@@ -1,12 +1,18 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import type { QueryClient } from '@tanstack/react-query';
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { chartSearch } from '../charts/search.ts';
 import { dashboardSearch } from '../dashboards/search.ts';
-import { experimentQuery } from '../experiments/queries.ts';
+import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { exportsSearch } from '../exports/search.ts';
 import { metadataListSearch, metadataSearch } from '../metadata/search.ts';
 import { tableSearch } from '../table/search.ts';
 import { uploadsSearch } from '../upload/search.ts';
 import { guarded } from './roots.ts';
+
+interface Asked {
+  context: { queryClient: QueryClient };
+  params: { id: string; table: string };
+}
 
 const experiment = createRoute({
   getParentRoute: () => guarded,
@@ -21,10 +27,19 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('../experiments/overview.tsx'), 'OverviewPage'),
 });
 
+/** Leads from an address with the name of a table to the one with its id. */
+async function followName(to: '/experiments/$id/tables/$table' | '/experiments/$id/tables/$table/chart', { context, params }: Asked) {
+  const tables = await context.queryClient.query({ ...tablesQuery(params.id), staleTime: 'static' });
+  if (tables.some(({ identifier }) => identifier === params.table)) return;
+  const named = tables.find(({ displayName }) => displayName === params.table);
+  if (named !== undefined) throw redirect({ to, params: { ...params, table: named.identifier }, search: true, replace: true });
+}
+
 const table = createRoute({
   getParentRoute: () => experiment,
   path: '/tables/$table',
   validateSearch: tableSearch,
+  loader: (asked) => followName('/experiments/$id/tables/$table', asked),
   component: lazyRouteComponent(() => import('../table/page.tsx'), 'TablePage'),
 });
 
@@ -45,6 +60,7 @@ const chart = createRoute({
   getParentRoute: () => experiment,
   path: '/tables/$table/chart',
   validateSearch: chartSearch,
+  loader: (asked) => followName('/experiments/$id/tables/$table/chart', asked),
   component: lazyRouteComponent(() => import('../charts/page.tsx'), 'ChartPage'),
 });
 

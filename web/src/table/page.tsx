@@ -13,6 +13,7 @@ import { words } from '../words.ts';
 import { makeDaters } from './daters.ts';
 import { Grid } from './grid.tsx';
 import { LiveTool } from './live-tool.tsx';
+import { NoTable } from './no-table.tsx';
 import type { DataColumn, Row } from './queries.ts';
 import { RemoveTable } from './remove.tsx';
 import { RowDetail } from './row-detail.tsx';
@@ -42,18 +43,6 @@ function InSight({ sight, count, total }: { sight: Sight; count: number; total: 
   const { first, last } = useSyncExternalStore(sight.follow, sight.get);
   return said.rowsOf(countText(first + 1), countText(Math.min(last + 1, count)), countText(total));
 }
-
-/** What stands where a table was deleted, or never was. */
-const NoTable = ({ id }: { id: string }) => (
-  <div className="panel empty">
-    <title>{`${said.notThere} · ${words.name}`}</title>
-    <h2>{said.notThere}</h2>
-    <p>{words.problem.advice[404]}</p>
-    <Link to="/experiments/$id" params={{ id }}>
-      {said.back}
-    </Link>
-  </div>
-);
 
 /** The rows of a table, as the address asks for them. */
 export function TablePage() {
