@@ -293,6 +293,7 @@ test('runs no script of a text that somebody else wrote', { timeout: 300_000 }, 
   for (const text of SCRIPTS) await drawer.getByRole('listitem').getByText(text, { exact: true }).first().waitFor();
   const filters = JSON.stringify([{ column: Object.keys(row).at(-1), operator: 'equals', value: SCRIPTS[0] }]);
   await at.goto(`${server.baseUrl}/experiments/${id}/tables/${table}?filters=${encodeURIComponent(filters)}`);
+  await at.getByText('The same question as').click();
   for (const tab of ['curl', 'Python', 'R', 'JavaScript', 'SQL plan']) {
     await at.getByRole('tab', { name: tab, exact: true }).click();
     await at.getByRole('tabpanel', { name: tab, exact: true }).waitFor();

@@ -338,7 +338,7 @@ test(`shows what the API says in ${STATES} random states of the address`, { time
       .getByRole('button', { name: /^Take away: / })
       .count();
     if (chips !== (asked.filters ?? []).length) note(`${chips} filters are named`);
-    const said = await page.locator('.same pre').first().innerText();
+    const said = (await page.locator('.same pre').first().textContent()) ?? '';
     const again = await site.owner('GET', said.slice(site.baseUrl.length), { headers: { accept: 'application/json' } });
     if (!isDeepStrictEqual(again.body?.[0]?.data.columns, told.columns) || again.body[0].totalRows !== told.total)
       note(`the same question is said as ${said}`);

@@ -227,6 +227,7 @@ test('what the browser does not let be copied is said', { timeout: 180_000 }, as
   await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
   await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}`);
   await page.getByRole('link', { name: 'leaf_measurements' }).click();
+  await page.getByText('The same question as').click();
   await page.getByRole('button', { name: 'Copy', exact: true }).click();
   await page.getByText('The browser did not let it be copied.').waitFor();
   expect(complaints).toEqual([]);

@@ -18,13 +18,9 @@ function Plan({ shown }: { shown: TableShown }) {
   return <pre tabIndex={0}>{data.statement}</pre>;
 }
 
-/** Whether there is room for more than the rows; a phone begins with this part folded. */
-const isRoomy = () => matchMedia('(min-width: 40rem)').matches;
-
 /** What the grid shows, as a program would ask for it, ready to be copied. */
 export function SameQuestion({ shown }: { shown: TableShown }) {
   const [tab, setTab] = useState<SnippetName | 'sql'>('url');
-  const [isOpen, setIsOpen] = useState(isRoomy);
   const { asOf, ...asked } = questionOf(shown.table, shown.search);
   const question = {
     address: `${location.origin}/api/v1/experiments/${shown.experimentId}/data`,
@@ -32,7 +28,7 @@ export function SameQuestion({ shown }: { shown: TableShown }) {
   };
   const text = tab === 'sql' ? null : SNIPPETS[tab](question);
   return (
-    <details className="same" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+    <details className="same">
       <summary id="same-title">{said.title}</summary>
       <Tabs className="same-box" selectedKey={tab} onSelectionChange={(key) => setTab(key as typeof tab)}>
         <div className="same-bar">
