@@ -50,12 +50,14 @@ test('the head says which part of the console one is in', { timeout: 120_000 }, 
 
 test('an address with half an id leads back, and speaks of no UUID', { timeout: 120_000 }, async () => {
   const { page } = owner;
-  for (const path of ['/devices/01a2', `/experiments/${site.sample.experimentId}/dashboards/01a2`]) {
+  for (const path of ['/devices/01a2', `/experiments/${site.sample.experimentId}/dashboards/01a2`, '/library/macros/01a2']) {
     await page.goto(`${site.baseUrl}${path}`);
     const alert = page.getByRole('main').getByRole('alert');
     await alert.getByText('The address may be mistyped, or what it led to was deleted.').waitFor();
     expect(await alert.getByText('UUID').count()).toBe(0);
   }
+  await page.getByRole('link', { name: 'Macros', exact: true }).click();
+  await page.getByRole('heading', { name: 'Library' }).waitFor();
   await page.goto(`${site.baseUrl}/devices/01a2`);
   await page.getByRole('link', { name: 'To your experiments' }).click();
   await page.getByRole('heading', { name: 'Experiments' }).waitFor();
@@ -109,6 +111,23 @@ test(
     await page.waitForURL(`**/experiments/${id}`);
   },
 );
+
+test('code and the audit log can be used on a page that is twice as large', { timeout: 120_000 }, async () => {
+  const { page, complaints, context } = await site.copyOf(owner, 'desk');
+  await page.setViewportSize({ width: 640, height: 400 });
+  const [macro] = (await site.owner('GET', '/api/v1/macros')).body as unknown as { id: string }[];
+  await page.goto(`${site.baseUrl}/library/macros/${macro!.id}`);
+  await page.getByRole('textbox', { name: 'Code' }).first().waitFor();
+  await looksRight(page, 'macro-twice-as-large');
+  await page.goto(`${site.baseUrl}/organizations/${site.sample.organizationId}/audit`);
+  await page
+    .getByRole('link', { name: /^only this / })
+    .first()
+    .waitFor();
+  await looksRight(page, 'audit-twice-as-large');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
 
 test('the account says in words which browsers are signed in and what happened', { timeout: 120_000 }, async () => {
   const other = await site.visitAs('member', 'phone');

@@ -23,7 +23,7 @@ const LANGUAGES: Readonly<Record<CodeLanguage, () => LanguageSupport | StreamLan
 };
 
 const labelled = (label: string, isReadOnly: boolean): Extension => [
-  EditorView.contentAttributes.of({ 'aria-label': label, ...(isReadOnly ? { 'aria-readonly': 'true' } : {}) }),
+  EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', ...(isReadOnly ? { 'aria-readonly': 'true' } : {}) }),
   EditorState.readOnly.of(isReadOnly),
   EditorState.tabSize.of(2),
   EditorView.lineWrapping,

@@ -31,17 +31,21 @@ function SharingLink({ kind, id }: { kind: Kind; id: string }) {
   }
 }
 
+const ToKind = ({ kind }: { kind: Kind }) => (
+  <p className="small">
+    <Link to="/library/$kind" params={{ kind }}>
+      {words.library.kinds[kind]}
+    </Link>
+  </p>
+);
+
 /** The head of the page of one thing of the library. */
 export function LibraryHead({ kind, item, trait }: { kind: Kind; item: Shared; trait: string }) {
   const { id, name, organizationName, createdByName, updatedAt, visibility } = item;
   return (
     <header className="page-head">
       <title>{`${name} · ${words.name}`}</title>
-      <p className="small">
-        <Link to="/library/$kind" params={{ kind }}>
-          {words.library.kinds[kind]}
-        </Link>
-      </p>
+      <ToKind kind={kind} />
       <h1 className="library-name">{name}</h1>
       <p className="small quiet facts">
         <span className="tag">{trait}</span>
@@ -66,6 +70,7 @@ export function LibraryItem<T>({ kind, asked: { data, error, refetch }, children
   return (
     <div className="page">
       <h1 className="hidden-visually">{words.library.kinds[kind]}</h1>
+      <ToKind kind={kind} />
       <NotYet error={error} refetch={refetch} />
     </div>
   );

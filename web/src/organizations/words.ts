@@ -104,7 +104,7 @@ export const organizations = {
     },
     onlyBy: (who: string) => `Only what ${who} did`,
     onlyThis: 'only this',
-    onlyThisLabel: (kind: string) => `Only what was done to this ${kind}`,
+    onlyThisLabel: (kind: string) => `only this ${kind}: what was done to it`,
     by: (who: string) => `by ${who}`,
     about: (who: string) => `about ${who}`,
     service: 'the service itself',
