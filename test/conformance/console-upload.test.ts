@@ -187,8 +187,8 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
       const decided = page.getByRole('table', { name: 'Decided for messy.csv' });
       const row = (column: string) => decided.getByRole('row').filter({ has: page.getByRole('rowheader', { name: column, exact: true }) });
       const says = (column: string, text: RegExp) => row(column).filter({ hasText: text }).waitFor({ timeout: 30_000 });
-      await says('height', /DOUBLE, by its values.*10 × NA.*tall.*record 5/s);
-      await says('day', /DATE, by its values.*yesterday.*record 21.*2026-05-01/s);
+      await says('height', /number, by its values.*10 × NA.*tall.*record 5/s);
+      await says('day', /day, by its values.*yesterday.*record 21.*2026-05-01/s);
       await page.getByText(/All 300 records .*, 1 would go into quarantine/).waitFor();
       await page.getByText('Fields are parted by commas. Numbers have a decimal point.').waitFor();
       await row('note').scrollIntoViewIfNeeded();
@@ -203,7 +203,7 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
       await decided.getByLabel('Type of height').selectOption('int');
       await says('height', /28[0-9]/);
       await decided.getByLabel('Type of height').selectOption('');
-      await says('height', /DOUBLE, by its values/);
+      await says('height', /number, by its values/);
 
       // into a table that is there, columns are held against its own
       await choose(page, file('more.csv', 'plot,spad,measured on,tag\n4,leafy,2026-05-04,7\n'));

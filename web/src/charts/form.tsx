@@ -2,6 +2,7 @@ import { isAdjusted } from '../../../src/charts/adjusted.ts';
 import { findAxisKind, MEASURES, WITH_ERRORS } from '../../../src/api/visualizations/roles.ts';
 import { CHART_ERRORS, type ChartType, type SourceRole } from '../../../src/api/visualizations/visualizations.model.ts';
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
+import type { Filter } from '../table/search.ts';
 import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
 import type { ChartShown, Decide, Look, Source } from './search.ts';
@@ -42,6 +43,10 @@ function Choose({
   );
 }
 
+/** Leaves the rows out that somebody flagged as outliers. */
+const NO_OUTLIERS: Filter = { column: 'annotations', operator: 'has_no_flag', value: ['outlier'] };
+const isNoOutliers = (filter: Filter) => JSON.stringify(filter) === JSON.stringify(NO_OUTLIERS);
+
 const choicesOf = (texts: Readonly<Record<string, string>>): Choice[] => Object.entries(texts).map(([value, text]) => ({ value, text }));
 
 /** A text that the picture shows; undefined where none is written. */
@@ -75,7 +80,7 @@ interface FormProps {
 
 /** The type of a chart, its columns, and how it looks. What is chosen is drawn at once. */
 export function ChartForm({ search, columns, change }: FormProps) {
-  const { type, aggregation, look = {} } = search;
+  const { type, aggregation, filters = [], look = {} } = search;
   const { drawn, measures, summary, error } = measuredOf(search);
   const kindOfColumn = (name: string) => findAxisKind(columns.find((column) => column.name === name)?.type ?? '');
   const moment = drawn.find(({ role, columnName }) => role === 'x' && kindOfColumn(columnName) === 'temporal')?.columnName;
@@ -188,6 +193,20 @@ export function ChartForm({ search, columns, change }: FormProps) {
             }));
           }}
         />
+      ) : null}
+      {columns.some(({ name }) => name === NO_OUTLIERS.column) ? (
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={filters.some(isNoOutliers)}
+            onChange={({ target }) =>
+              change(({ filters: before = [] }) => ({
+                filters: [...before.filter((filter) => !isNoOutliers(filter)), ...(target.checked ? [NO_OUTLIERS] : [])],
+              }))
+            }
+          />
+          {said.noOutliers}
+        </label>
       ) : null}
       <h3 className="chart-look">{said.look}</h3>
       <Text id="chart-title" label={said.chartTitle} value={look.title ?? ''} onChange={(title) => setLook(() => ({ title }))} />

@@ -14,7 +14,7 @@ import { firstChart } from './first.ts';
 import { ChartForm } from './form.tsx';
 import { pictureOf, savedQuery, specQuery } from './queries.ts';
 import { axesOf } from './region.ts';
-import { RegionPanel } from './region-panel.tsx';
+import { RegionPanel, SingleRows } from './region-panel.tsx';
 import { SavePanel } from './save.tsx';
 import type { ChartSearch, ChartShown, Decide, Source } from './search.ts';
 import { chartBody, drawnSources, missingOf } from './types.ts';
@@ -37,6 +37,9 @@ function usualName(sources: readonly Source[]): string {
   );
   return [drawn, places].flatMap((names = []) => (names.length === 0 ? [] : [names.join(', ')])).join(said.by);
 }
+
+/** A column as it is drawn where each row stands for itself. */
+const withoutSum = ({ aggregate: _sum, error: _bars, ...source }: Source): Source => source;
 
 /** A chart of a table, as the address says it. */
 export function ChartPage() {
@@ -71,6 +74,7 @@ export function ChartPage() {
   const displayName = described?.displayName ?? table;
   const measured = drawnSources(search.type, search.sources ?? []);
   const axes = axesOf(search.type, measured, columns);
+  const isSummedUp = axes === null && axesOf(search.type, measured.map(withoutSum), columns) !== null;
   const maySay = capabilities.canContribute && experiment.status !== 'archived' && columns.some((column) => column.name === 'annotations');
   const missing = missingOf(search.type, measured);
   const usual = usualName(measured);
@@ -172,6 +176,9 @@ export function ChartPage() {
               region={search.region}
               change={(region) => change(() => ({ region }))}
             />
+          ) : null}
+          {isSummedUp && maySay && missing.length === 0 && asOf === undefined ? (
+            <SingleRows draw={() => change(({ sources = [] }) => ({ sources: sources.map(withoutSum) }))} />
           ) : null}
           {isAdmin && experiment.status !== 'archived' && missing.length === 0 && asOf === undefined ? (
             <SavePanel

@@ -70,6 +70,21 @@ function Rows({ experimentId, table, filters }: { experimentId: string; table: s
   );
 }
 
+/** Says how a chart of sums comes to have regions. */
+export function SingleRows({ draw }: { draw: () => void }) {
+  return (
+    <section className="panel stack" aria-labelledby="region">
+      <h2 id="region">{said.title}</h2>
+      <p className="small quiet">{said.summedUp}</p>
+      <p>
+        <button type="button" className="button" onClick={draw}>
+          {said.single}
+        </button>
+      </p>
+    </section>
+  );
+}
+
 /** Fields for the ends of a region of a chart, and a form to annotate the rows in it. */
 export function RegionPanel({ experimentId, table, axes, filters, region, change }: RegionPanelProps) {
   const submit = (event: SubmitEvent<HTMLFormElement>) => {

@@ -47,6 +47,7 @@ export const charts = {
   anyTime: 'every time',
   error: 'Error bars',
   errors: { '': 'none', sem: 'standard error of the mean', std: 'standard deviation', ci95: '95 % interval of the mean' },
+  noOutliers: 'Without rows flagged as outliers',
   look: 'How it looks',
   chartTitle: 'Title',
   axis: { x: 'Title across', y: 'Title up' },
@@ -58,6 +59,8 @@ export const charts = {
   region: {
     title: 'Say something of a region',
     lead: 'Draw a rectangle over the chart with the mouse, or write its ends here. Both ends belong to it.',
+    summedUp: 'Each mark sums rows up. Draw every row by itself to flag single rows, such as outliers.',
+    single: 'Draw every row by itself',
     from: (column: string) => `${column} from`,
     to: (column: string) => `${column} to`,
     inUtc: (column: string) => `${column} (UTC)`,

@@ -13,7 +13,7 @@ function useSectionInSight() {
   const row = useRef<HTMLElement>(null);
   const pathname = useLocation({ select: (location) => location.pathname });
   useEffect(() => {
-    const shown = row.current?.querySelector('[aria-current=page]');
+    const shown = row.current?.querySelector('[aria-current]');
     if (!shown || row.current === null) return;
     const [outer, inner] = [row.current.getBoundingClientRect(), shown.getBoundingClientRect()];
     row.current.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
@@ -21,10 +21,14 @@ function useSectionInSight() {
   return row;
 }
 
+/** Marks the section that a page belongs to which is not its own first page. */
+const AT_PART = { 'aria-current': true } as const;
+
 /** What stands above every page of an experiment. */
 export function ExperimentLayout() {
   const { id } = route.useParams();
   const sections = useSectionInSight();
+  const isAtTable = useLocation({ select: ({ pathname }) => /^\/experiments\/[^/]+\/(tables|uploads)(\/|$)/.test(pathname) });
   const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
   const { name, status, visibility, organizationName, ownerFirstName, ownerLastName, createdAt, embargoUntil } = experiment;
   return (
@@ -44,7 +48,7 @@ export function ExperimentLayout() {
           {embargoUntil === null ? null : <span className="tag warn">{words.experiment.embargo(dayText(embargoUntil))}</span>}
         </p>
         <nav ref={sections} className="choices sections" aria-label={words.experiment.sections}>
-          <Link className="choice" to="/experiments/$id" params={{ id }} activeOptions={{ exact: true }}>
+          <Link className="choice" to="/experiments/$id" params={{ id }} activeOptions={{ exact: true }} {...(isAtTable ? AT_PART : {})}>
             {words.experiment.tables}
           </Link>
           <Link className="choice" to="/experiments/$id/charts" params={{ id }}>

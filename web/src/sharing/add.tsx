@@ -14,6 +14,7 @@ import {
   type Role,
   type Shared,
 } from './queries.ts';
+import { rightsOf } from './people.tsx';
 import { inviteAddress, isInvitable, share } from './writes.ts';
 
 const said = words.sharing.add;
@@ -109,6 +110,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
           <select
             id="share-role"
             className="input"
+            aria-describedby="share-role-hint"
             value={role}
             onChange={(event) => setRole(ROLES.find((each) => each === event.target.value) ?? 'viewer')}
           >
@@ -120,6 +122,9 @@ export function SharePanel({ shared }: { shared: Shared }) {
           </select>
         </div>
       </div>
+      <p id="share-role-hint" className="hint">
+        {`${said.roleHints[role]} ${rightsOf(role, shared.resourceType)}.`}
+      </p>
       {kind === 'user' ? (
         <div className="field">
           <label htmlFor="share-search">{said.search}</label>

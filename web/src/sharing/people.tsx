@@ -12,7 +12,7 @@ import { changeRole, removeGrant } from './writes.ts';
 const said = words.sharing;
 
 /** What a role lets one do with a thing of a kind. */
-function rightsOf(role: Role, resourceType: Shared['resourceType']): string {
+export function rightsOf(role: Role, resourceType: Shared['resourceType']): string {
   if (role !== 'viewer') return said.roles[role];
   return resourceType === 'experiment' ? said.roles.viewer.experiment : said.roles.viewer.other;
 }

@@ -51,6 +51,7 @@ export const sharing = {
     search: 'Name or email address',
     searchHint: 'Who is not found here yet gets an invitation by a letter: write the whole address.',
     role: 'As',
+    roleHints: { viewer: 'A viewer', admin: 'An admin', owner: 'An owner' },
     found: 'People found',
     share: 'Share',
     shareWith: (name: string) => `Share with ${name}`,

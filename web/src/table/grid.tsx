@@ -8,6 +8,9 @@ import type { DataColumn, Row } from './queries.ts';
 import type { Selection } from './selection.ts';
 
 const HEAD_HEIGHT = 56;
+/** Room for a second line of names that one line does not hold. */
+const TALL_HEAD_HEIGHT = 78;
+const LINE_LETTERS = 26;
 const CHOICE_WIDTH = 44;
 const OVERSCAN = 12;
 
@@ -60,6 +63,7 @@ export function Grid(props: GridProps) {
   const choiceWidth = selection === undefined ? 0 : CHOICE_WIDTH;
   /** Number of columns before those of the table. */
   const before = selection === undefined ? 0 : 1;
+  const headHeight = columns.some((column) => column.name.length > LINE_LETTERS) ? TALL_HEAD_HEIGHT : HEAD_HEIGHT;
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState({ row: 0, column: 0 });
   const activate = useCallback(
@@ -74,7 +78,7 @@ export function Grid(props: GridProps) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
-    scrollPaddingStart: HEAD_HEIGHT,
+    scrollPaddingStart: headHeight,
     rangeExtractor: rowsToDraw,
   });
   const columnWindow = useVirtualizer({
@@ -134,7 +138,7 @@ export function Grid(props: GridProps) {
       aria-activedescendant={rows[active.row - begin] === undefined ? undefined : cellIdOf(active.row, active.column)}
       onKeyDown={move}
     >
-      <div role="rowgroup" className="grid-head" style={{ width, height: HEAD_HEIGHT }}>
+      <div role="rowgroup" className="grid-head" style={{ width, height: headHeight }}>
         <div role="row" aria-rowindex={1}>
           {selection === undefined ? null : (
             <div role="columnheader" aria-colindex={1} className="grid-choice">

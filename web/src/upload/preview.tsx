@@ -13,6 +13,11 @@ import { previewQuery, type PreviewedColumn, type PreviewedFile } from './querie
 const said = words.upload.preview;
 const { report } = words.upload;
 
+/** Words for the names of types. */
+const TYPES: Readonly<Record<string, string>> = Object.fromEntries(
+  TYPE_WORDS.map((word) => [word.toUpperCase(), words.upload.types[word]]),
+);
+
 /** Reasons why a preview knows nothing of a file that may well be read. */
 const UNKNOWN: readonly (string | null)[] = ['whole_file_needed', 'part_too_short', 'took_too_long'];
 
@@ -52,7 +57,7 @@ function TypeCell({ column: { name, type, widenedFrom, fit }, told, isDisabled, 
           disabled={isDisabled}
           onChange={(event) => tell(TYPE_WORDS.find((each) => each === event.target.value))}
         >
-          <option value="">{told === undefined ? said.byValues(type) : words.upload.reading.byValues}</option>
+          <option value="">{told === undefined ? said.byValues(TYPES[type] ?? type) : words.upload.reading.byValues}</option>
           {TYPE_WORDS.map((each) => (
             <option key={each} value={each}>
               {words.upload.types[each]}
@@ -189,6 +194,14 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProp
       {columns.length === 0 ? null : (
         <>
           <p className="small quiet">{readingText(file)}</p>
+          {isReadAsText(chosen.kind) && columns.some(({ oddValues }) => oddValues > 0) ? (
+            <p className="inline small">
+              {said.oddHint}
+              <button type="button" className="button" disabled={isDisabled} onClick={() => showReading('upload-missing')}>
+                {said.oddSetting}
+              </button>
+            </p>
+          ) : null}
           <table className="report-table">
             <caption className="hidden-visually">{said.columnsOf(path)}</caption>
             <thead>

@@ -10,7 +10,7 @@ interface ReadingFormProps {
 }
 
 /** Opens the settings of how values are read, and gives the focus to one of them. */
-export function showReading(setting: 'upload-encoding' | 'upload-sheet'): void {
+export function showReading(setting: 'upload-encoding' | 'upload-sheet' | 'upload-missing'): void {
   const field = document.getElementById(setting);
   const folded = field?.closest('details');
   if (folded) folded.open = true;
