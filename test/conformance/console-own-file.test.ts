@@ -101,5 +101,10 @@ test('sharing says what each role may', { timeout: 120_000 }, async () => {
   await page.getByText('A viewer may read and contribute.').waitFor();
   await page.getByLabel('As', { exact: true }).selectOption('admin');
   await page.getByText('An admin may do everything.').waitFor();
+  const field = page.getByLabel('Name or email address');
+  const { width } = (await field.boundingBox())!;
+  await field.fill('a.person.with.a.long.name.at.the.institute@plants.example');
+  await page.getByRole('button', { name: /^Invite a\.person/ }).waitFor();
+  expect((await field.boundingBox())!.width).toBe(width);
   expect(complaints).toEqual([]);
 });

@@ -167,7 +167,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
         {mayInvite ? (
           <>
             <p className="small quiet">{said.inviteText}</p>
-            <p>
+            <p className="invite">
               <SendButton className="button primary" isSending={isBusy} onClick={() => invite.mutate(search, empty)}>
                 {said.invite(search)}
               </SendButton>
