@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compileChart } from '../../src/api/visualizations/chart.ts';
+import { drawPicture } from '../../src/api/visualizations/picture.ts';
 import { CHART_TYPES, type DataConfig } from '../../src/api/visualizations/visualizations.model.ts';
+import type { Caller } from '../../src/auth/caller.ts';
+import { Drawing } from '../../src/charts/drawing.ts';
+import { FairShares } from '../../src/lakehouse/read/shares.ts';
 import { grant } from '../support/cast.ts';
 import { days, leavesCsv, source, sourcesOf } from '../support/charts.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -295,6 +299,26 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', 
     expect(image.headers.get('vary')?.split(', ').sort()).toEqual(['Accept', 'Origin']);
     expect((await owner('GET', `${path}/image`, { query: { width: 5_000 } })).status).toBe(400);
     expect((await owner('GET', `${path}/image`, { query: { format: 'gif' } })).status).toBe(400);
+  });
+
+  test('one at a time for each person, and none that takes too long', async () => {
+    const ctx = await site.context();
+    const asker = { caller: { userId: site.cast.viewer.id } as Caller, signal: new AbortController().signal };
+    const dataConfig = { tableName: 'leaves', dataSources: [source('x', 'measured_at'), source('y', 'spad')] } as unknown as DataConfig;
+    const chart = { experimentId: id, name: 'Leaves', config: {}, chartFamily: 'basic', chartType: 'scatter', dataConfig } as const;
+    const draw = async (given: Drawing, several: number) => {
+      const drawingShares = new FairShares({ perCaller: 1, perOwner: 1, waiting: 1, waitMs: 60_000 });
+      const pictures = Array.from({ length: several }, () =>
+        drawPicture({ ...ctx, drawing: given, drawingShares }, asker, chart, { format: 'svg', width: 640, height: 400 }),
+      );
+      return Promise.allSettled(pictures).finally(() => given.close());
+    };
+    const [first, second, third] = await draw(new Drawing(), 3);
+    expect(first).toMatchObject({ status: 'fulfilled', value: { type: 'image/svg+xml', body: expect.stringContaining('<svg') } });
+    expect(second).toEqual(first);
+    expect(third).toMatchObject({ reason: { status: 429, code: 'CALLER_BUSY' } });
+    const [late] = await draw(new Drawing({ mostMs: 1 }), 1);
+    expect(late).toMatchObject({ reason: { status: 400, code: 'QUERY_REFUSED', message: expect.stringContaining('too long to draw') } });
   });
 });
 

@@ -1,12 +1,8 @@
 /** Pictures are drawn beside the service: what one costs, nobody else waits for. */
 import { afterEach, expect, test } from 'vitest';
-import { drawPicture } from '../../src/api/visualizations/picture.ts';
-import type { Caller } from '../../src/auth/caller.ts';
 import type { Chart } from '../../src/charts/chart.ts';
 import { drawSvg, makeSpec } from '../../src/charts/draw.ts';
 import { Drawing, PictureTooLarge } from '../../src/charts/drawing.ts';
-import type { Context } from '../../src/context.ts';
-import { FairShares } from '../../src/lakehouse/read/shares.ts';
 
 const size = { width: 640, height: 400 };
 const axis = (title: string) => ({ title, kind: 'numeric' as const });
@@ -73,19 +69,6 @@ test('a picture that takes too long, or too much memory, is refused, and the nex
   const drawing = open();
   await expect(drawing.draw({ ...fine, chart: { ...small, type: 'nothing' } })).rejects.toThrow('no drawing for chart type nothing');
   expect(await drawing.draw(fine)).toContain('<svg');
-
-  const ctx = (given: Drawing) =>
-    ({ drawing: given, drawingShares: new FairShares({ perCaller: 1, perOwner: 1, waiting: 1, waitMs: 60_000 }) }) as unknown as Context;
-  const asker = { caller: { userId: 'ada' } as Caller, signal: new AbortController().signal };
-  const drawn = { name: 'Points', config: {}, chartFamily: 'basic', chartType: 'scatter' } as const;
-  const data = { axes, series: small.series, rows: 3, truncated: false } as unknown as Parameters<typeof drawPicture>[3];
-  const ask = (given: Drawing) => drawPicture(ctx(given), asker, drawn, data, { format: 'svg', ...size });
-  expect((await ask(drawing)).body).toContain('<svg');
-  await expect(ask(open({ mostMs: 1 }))).rejects.toMatchObject({ status: 400, code: 'QUERY_REFUSED' });
-  const busy = ctx(drawing);
-  const several = await Promise.allSettled([1, 2, 3].map(() => drawPicture(busy, asker, drawn, data, { format: 'svg', ...size })));
-  expect(several.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
-  expect(several[2]).toMatchObject({ reason: { status: 429, code: 'CALLER_BUSY' } });
 });
 
 test('a picture whose caller leaves is given up, and those of others are drawn', async () => {

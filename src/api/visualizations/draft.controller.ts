@@ -3,7 +3,6 @@ import type { Request as HttpRequest } from 'express';
 import { ApiController } from '../../http/controllers.ts';
 import { parseDraft } from './draft.ts';
 import { readPictureQuery, drawPicture, OFFERED, type ImageQuery } from './picture.ts';
-import { readSeries } from './plot.service.ts';
 
 interface DraftQuery extends ImageQuery {
   /**
@@ -38,15 +37,14 @@ export class DraftController extends ApiController {
   @Produces('application/vnd.vegalite.v6+json')
   public async getChart(@Request() request: HttpRequest, @Path() id: string, @Queries() query: DraftQuery): Promise<string> {
     const draft = parseDraft(query.chart);
-    const data = await readSeries(this.ctx, this.caller, { experimentId: id, asOf: query.asOf, ...draft }, this.exchange.signal);
+    const asker = { caller: this.caller, signal: this.exchange.signal };
     const picture = await drawPicture(
       this.ctx,
-      { caller: this.caller, signal: this.exchange.signal },
-      draft,
-      data,
+      asker,
+      { experimentId: id, asOf: query.asOf, ...draft },
       readPictureQuery(query, request.accepts(OFFERED)),
     );
-    this.response.setHeader('X-Table-Version', data.version);
+    this.response.setHeader('X-Table-Version', picture.version);
     this.response.vary('Accept');
     this.response.type(picture.type).send(picture.body);
     return '';

@@ -5,7 +5,8 @@ import type { Context } from '../../context.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { errors } from '../../errors.ts';
 import { readLook, requireDots } from './look.ts';
-import { makeChart, type Drawn } from './series.ts';
+import { readSeries } from './plot.service.ts';
+import { makeChart } from './series.ts';
 import type { Visualization } from './visualizations.model.ts';
 
 export interface ImageQuery {
@@ -46,23 +47,33 @@ interface Asker {
   signal: AbortSignal;
 }
 
+/** A chart, stored or not, and the version of its table if it is not the newest. */
+type Pictured = Parameters<typeof readSeries>[2] & Pick<Visualization, 'name' | 'config' | 'chartFamily'>;
+
+export interface PictureAnswer {
+  type: string;
+  body: string | Buffer;
+  /** Of the table. */
+  version: string;
+}
+
 /**
- * Draws a picture. Those of one caller are drawn one after the other, so that others wait for one of them at most. Errors: a look that the picture cannot have,
- * a PNG of too many dots, a picture that is too large to draw, and callerBusy.
+ * Reads what a chart shows and draws it. Those of one caller are drawn one after the other, so that others wait for one of them at most and only one is held.
+ * Errors: those of `readSeries`, a look that the picture cannot have, a PNG of too many dots, a picture that is too large to draw, and callerBusy.
  */
 export async function drawPicture(
   ctx: Context,
   { caller, signal }: Asker,
-  drawn: Pick<Visualization, 'name' | 'config' | 'chartFamily' | 'chartType'>,
-  data: Drawn,
+  drawn: Pictured,
   { format, ...size }: Size & { format: Format },
-): Promise<{ type: string; body: string | Buffer }> {
-  const look = readLook(drawn, data);
-  const chart = makeChart(drawn.chartType, drawn.name, data, look);
-  if (format === 'png') requireDots(look, size);
+): Promise<PictureAnswer> {
   const release = await ctx.drawingShares.acquire(caller.userId, caller.userId, signal);
   try {
-    return { type: TYPES[format], body: await ctx.drawing.draw({ chart, format, size }, signal) };
+    const data = await readSeries(ctx, caller, drawn, signal);
+    const look = readLook(drawn, data);
+    const chart = makeChart(drawn.chartType, drawn.name, data, look);
+    if (format === 'png') requireDots(look, size);
+    return { type: TYPES[format], body: await ctx.drawing.draw({ chart, format, size }, signal), version: data.version };
   } catch (error) {
     throw error instanceof PictureTooLarge ? errors.queryRefused(TOO_LARGE) : error;
   } finally {

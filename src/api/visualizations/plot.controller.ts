@@ -48,15 +48,9 @@ export class PlotController extends ApiController {
     @Queries() query: ImageQuery,
   ): Promise<string> {
     const found = await this.#find(id, visualizationId);
-    const data = await readSeries(this.ctx, this.caller, found, this.exchange.signal);
-    const picture = await drawPicture(
-      this.ctx,
-      { caller: this.caller, signal: this.exchange.signal },
-      found,
-      data,
-      readPictureQuery(query, request.accepts(OFFERED)),
-    );
-    this.response.setHeader('X-Table-Version', data.version);
+    const asker = { caller: this.caller, signal: this.exchange.signal };
+    const picture = await drawPicture(this.ctx, asker, found, readPictureQuery(query, request.accepts(OFFERED)));
+    this.response.setHeader('X-Table-Version', picture.version);
     this.response.vary('Accept');
     this.response.type(picture.type).send(picture.body);
     return '';
