@@ -3,6 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
+import { StartError } from '../errors.ts';
 import { MIGRATIONS_TABLE, requireBaseline } from './baseline.ts';
 import { retry } from './retry.ts';
 
@@ -48,6 +49,18 @@ async function writeViews(client: pg.Client, folder: string, migrations: readonl
   });
 }
 
+/** Checks that this role may act as the application role, which all databases of a server share. Errors: StartError. */
+async function requireApplicationRole(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `select from pg_roles where rolname = $1 and not pg_has_role(current_user, oid, 'set') and not pg_has_role(current_user, oid, 'member with admin option')`,
+    [APPLICATION_ROLE],
+  );
+  if (rows.length > 0)
+    throw new StartError(
+      `The role of DATABASE_URL may not act as ${APPLICATION_ROLE}, which another service on that server made: a superuser lets it by "grant ${APPLICATION_ROLE} to ROLE", once.`,
+    );
+}
+
 /**
  * Brings a database up to date: migrations in order, then the views and the application role where they have changed.
  * Any number of processes may call it at once; a session lock lets one through at a time. Errors: StartError.
@@ -60,6 +73,7 @@ export async function migrate({ url, folder }: MigrateOptions): Promise<void> {
     await client.query('set client_min_messages = warning');
     const migrations = (await listFiles(join(folder, 'migrations'))).map((name) => basename(name, '.sql'));
     await requireBaseline(client, migrations);
+    await requireApplicationRole(client);
     await runner({
       dbClient: client,
       dir: join(folder, 'migrations'),

@@ -40,6 +40,14 @@ test('a role that owns its database and may create roles is enough, with one rig
     const restored = await runCommand(heir, 'restore', join(folder, 'backup'));
     expect(restored.code, restored.problem).toBe(0);
 
+    // another installation on the same server, whose role did not make the application role
+    await run('postgres', 'create role second login createrole');
+    await run('postgres', 'create database second owner second');
+    const second = { DATA_DIR: join(folder, 'second'), DATABASE_URL: postgres.urlOf('second').replace('postgres@', 'second@') };
+    expect(await failing(second)).toMatchObject({ code: 1, text: expect.stringContaining('grant fieldlake_app to ROLE') });
+    await run('postgres', 'grant fieldlake_app to second');
+    await (await spawnServer(second)).kill('SIGTERM');
+
     await run('plain', 'revoke insert on lake_place from fieldlake_app');
     expect(await failing(settings)).toMatchObject({ code: 1, text: expect.stringContaining('permission denied for table lake_place') });
   } finally {
