@@ -36,8 +36,12 @@ export class Drawing {
     return drawn;
   }
 
+  /** Ends the thread. The next picture starts another. */
   async close(): Promise<void> {
-    await this.#end();
+    clearTimeout(this.#rest);
+    const thread = this.#thread;
+    this.#forget(thread);
+    await thread?.terminate();
   }
 
   #start(): Worker {
@@ -52,23 +56,16 @@ export class Drawing {
     if (this.#thread === thread) this.#thread = undefined;
   }
 
-  async #end(): Promise<void> {
-    clearTimeout(this.#rest);
-    const thread = this.#thread;
-    this.#forget(thread);
-    await thread?.terminate();
-  }
-
   async #run(picture: Picture, signal: AbortSignal | undefined): Promise<string | Buffer> {
     signal?.throwIfAborted();
     clearTimeout(this.#rest);
     const thread = (this.#thread ??= this.#start());
     const answer = await this.#ask(thread, picture, signal).catch((error: unknown) => {
       // what is still being drawn would keep the next picture waiting
-      void this.#end();
+      void this.close();
       throw error;
     });
-    this.#rest = setTimeout(() => void this.#end(), this.#limits.restMs).unref();
+    this.#rest = setTimeout(() => void this.close(), this.#limits.restMs).unref();
     if ('failure' in answer) throw new Error(answer.failure);
     return typeof answer.body === 'string' ? answer.body : Buffer.from(answer.body);
   }
