@@ -207,8 +207,11 @@ export async function createContext(config: Config): Promise<Context> {
     const { callerStatements, organizationStatements } = config.limits;
     const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
     const drawingShares = new FairShares({ perCaller: 1, perOwner: 1, waiting: 32, waitMs: 30_000 });
-    const drawing = new Drawing();
-    opened.push(() => drawing.close());
+    // who asks for values does not wait for pictures
+    const drawing = { pictures: new Drawing(), series: new Drawing() };
+    opened.push(async () => {
+      await Promise.all(Object.values(drawing).map((each) => each.close()));
+    });
     const pages = new PageCache({ bytes: config.limits.cacheBytes, milliseconds: CACHE_MS });
     const { smtpUrl, from } = config.mail;
     const mailer =

@@ -56,7 +56,7 @@ export interface Context {
   objectFolder: FolderStore | undefined;
   shares: FairShares;
   /** Where pictures of charts are drawn, and whose turn it is. */
-  drawing: Drawing;
+  drawing: Record<'pictures' | 'series', Drawing>;
   drawingShares: FairShares;
   /** Answers that reads have given, kept for the next who ask the same. */
   pages: PageCache;

@@ -1,4 +1,5 @@
 import type { AxisLook, Look } from './look.ts';
+import type { AxisKind, ChartAxis, TraceType } from './plotted.model.ts';
 
 /** One series of a chart: arrays of the same length, by channel (`x`, `y`, `z`, `size`, `color`, `error`, `labels`, `values`, `value`, `groupBy0`…). */
 export interface ChartSeries {
@@ -7,12 +8,10 @@ export interface ChartSeries {
   color?: string;
   /** Small picture that the series belongs to; undefined when there is only one picture. */
   facet?: string;
-  traceType?: 'line' | 'bar' | 'scatter' | 'area';
-  axis?: 'primary' | 'secondary';
+  traceType?: TraceType;
+  axis?: ChartAxis;
   points: Readonly<Record<string, readonly unknown[]>>;
 }
-
-export type AxisKind = 'numeric' | 'temporal' | 'categorical';
 
 /** What is drawn: plain data, without where they come from. */
 export interface Chart {

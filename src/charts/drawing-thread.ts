@@ -1,31 +1,70 @@
-/** The thread that draws pictures. Its memory is bounded by whoever starts it. */
+/** The thread that makes series of rows and draws pictures of them. Its memory is bounded by whoever starts it. */
 import { parentPort } from 'node:worker_threads';
-import type { Chart } from './chart.ts';
-import { drawPng, drawSvg, makeSpec } from './draw.ts';
-import type { Size } from './look.ts';
+import { readJson } from '../json.ts';
+import type { Look, Size } from './look.ts';
+import type { Plotted } from './plotted.model.ts';
+import { findUnplaced, makeChart, makeSeries, type Layout } from './series.ts';
 
-/** What a picture is of. `vega-lite` is the specification that the others are drawn from, as JSON. */
-export interface Picture {
-  chart: Chart;
+/** What was read for a chart. */
+interface Read {
+  /** JSON objects with commas between them. */
+  rows: Uint8Array<ArrayBuffer>;
+  layout: Layout;
+}
+
+/** Asks for the series of a chart, as members of a JSON object. */
+export interface SeriesWork extends Read {
+  kind: 'series';
+  /** Other members of the object. */
+  beside: Readonly<Record<string, unknown>>;
+}
+
+/** Asks for a picture. `vega-lite` is the specification that the others are drawn from, as JSON. */
+export interface PictureWork extends Read {
+  kind: 'picture';
+  type: string;
+  title: string;
+  look: Look;
+  /** Whether more rows match than were read, and of how many they are a sample. */
+  part: { truncated: boolean; sampleOf?: number };
   format: 'svg' | 'png' | 'vega-lite';
   size: Size;
 }
 
-/** What the thread answers: a picture, or why it failed. */
-export type DrawingAnswer = { body: string | Uint8Array } | { failure: string };
+export type Work = SeriesWork | PictureWork;
 
-const DRAWERS: Readonly<Record<Picture['format'], (chart: Chart, size: Size) => Promise<string | Uint8Array> | string>> = {
-  svg: drawSvg,
-  png: drawPng,
-  'vega-lite': (chart, size) => JSON.stringify(makeSpec(chart, size)),
-};
+/** What the thread answers: what was asked for, why it cannot be, or what failed. */
+export type Answer = { body: string | Uint8Array<ArrayBuffer> } | { refusal: string } | { failure: string };
 
-async function answer({ chart, format, size }: Picture): Promise<DrawingAnswer> {
+/** The series of what was read, and how many rows that are. */
+type Drawn = Plotted & { rows: number };
+
+async function drawPicture({ type, title, look, part, format, size }: PictureWork, drawn: Drawn): Promise<Answer> {
+  const unplaced = findUnplaced(drawn, look);
+  if (unplaced !== undefined)
+    return {
+      refusal: `Column '${unplaced}' has values of 0 or less, which a logarithmic axis has no place for: filter them, or choose a linear scale.`,
+    };
+  // the libraries that draw take half a second to load, which series alone do not need
+  const { drawPng, drawSvg, makeSpec } = await import('./draw.ts');
+  const chart = makeChart(type, title, { ...drawn, ...part }, look);
+  if (format === 'vega-lite') return { body: JSON.stringify(makeSpec(chart, size)) };
+  return { body: format === 'svg' ? await drawSvg(chart, size) : new Uint8Array(await drawPng(chart, size)) };
+}
+
+async function answer(work: Work): Promise<Answer> {
   try {
-    return { body: await DRAWERS[format](chart, size) };
+    const rows = readJson(`[${new TextDecoder().decode(work.rows)}]`) as Record<string, unknown>[];
+    const drawn = { ...makeSeries(work.layout, rows), rows: rows.length };
+    if (work.kind === 'picture') return await drawPicture(work, drawn);
+    return { body: new TextEncoder().encode(JSON.stringify({ ...work.beside, ...drawn })) };
   } catch (error) {
     return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 }
 
-parentPort?.on('message', (picture: Picture) => void answer(picture).then((answered) => parentPort?.postMessage(answered)));
+/** Posts an answer. Its bytes are handed over and not copied. */
+const post = (answered: Answer) =>
+  parentPort?.postMessage(answered, 'body' in answered && typeof answered.body !== 'string' ? [answered.body.buffer] : []);
+
+parentPort?.on('message', (work: Work) => void answer(work).then(post));

@@ -1,10 +1,10 @@
-/** Draws pictures beside the service: a chart of many marks takes seconds of processor, in which nobody else would be answered. */
+/** Makes series and pictures of charts beside the service: many rows or marks take seconds of processor, in which nobody else would be answered. */
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { DrawingAnswer, Picture } from './drawing-thread.ts';
+import type { Answer, PictureWork, SeriesWork, Work } from './drawing-thread.ts';
 
 interface DrawingLimits {
-  /** How long one picture may take. */
+  /** How long one chart may take. */
   mostMs: number;
   /** How large the thread may grow. */
   mostHeapMib: number;
@@ -15,12 +15,14 @@ interface DrawingLimits {
 const LIMITS: DrawingLimits = { mostMs: 20_000, mostHeapMib: 512, restMs: 60_000 };
 const THREAD = join(import.meta.dirname, `drawing-thread${extname(import.meta.filename)}`);
 
-/** A picture that takes longer, or more memory, than one may. */
-export class PictureTooLarge extends Error {}
+/** Why a chart is not drawn. Its message is for whoever asked. */
+export class ChartRefused extends Error {}
+
+const TOO_LARGE = 'This chart takes too long to draw, or too much memory. Choose fewer rows by a filter, or fewer colours or facets.';
 
 export class Drawing {
   readonly #limits: DrawingLimits;
-  /** The last of the pictures that were asked for. They are drawn one at a time. */
+  /** The last of what was asked for. One is drawn at a time. */
   #last: Promise<unknown> = Promise.resolve();
   #thread: Worker | undefined;
   #rest: NodeJS.Timeout | undefined;
@@ -29,14 +31,17 @@ export class Drawing {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Draws a picture once those before it are drawn. Throws PictureTooLarge, and the signal's reason. */
-  async draw(picture: Picture, signal?: AbortSignal): Promise<string | Buffer> {
-    const drawn = this.#last.then(() => this.#run(picture, signal));
-    this.#last = drawn.catch(() => undefined);
-    return drawn;
+  /** Draws a picture once what was asked for before is done. Takes the rows away. Throws ChartRefused, and the signal's reason. */
+  draw(picture: Omit<PictureWork, 'kind'>, signal?: AbortSignal): Promise<string | Buffer> {
+    return this.#queue({ kind: 'picture', ...picture }, signal);
   }
 
-  /** Ends the thread. The next picture starts another. */
+  /** Prints the series of a chart as JSON, with the same conditions. */
+  print(series: Omit<SeriesWork, 'kind'>, signal?: AbortSignal): Promise<string | Buffer> {
+    return this.#queue({ kind: 'series', ...series }, signal);
+  }
+
+  /** Ends the thread. What is asked for next starts another. */
   async close(): Promise<void> {
     clearTimeout(this.#rest);
     const thread = this.#thread;
@@ -56,28 +61,35 @@ export class Drawing {
     if (this.#thread === thread) this.#thread = undefined;
   }
 
-  async #run(picture: Picture, signal: AbortSignal | undefined): Promise<string | Buffer> {
+  async #queue(work: Work, signal: AbortSignal | undefined): Promise<string | Buffer> {
+    const done = this.#last.then(() => this.#run(work, signal));
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #run(work: Work, signal: AbortSignal | undefined): Promise<string | Buffer> {
     signal?.throwIfAborted();
     clearTimeout(this.#rest);
     const thread = (this.#thread ??= this.#start());
-    const answer = await this.#ask(thread, picture, signal).catch((error: unknown) => {
-      // what is still being drawn would keep the next picture waiting
+    const answer = await this.#ask(thread, work, signal).catch((error: unknown) => {
+      // what is still being drawn would keep the next one waiting
       void this.close();
       throw error;
     });
     this.#rest = setTimeout(() => void this.close(), this.#limits.restMs).unref();
+    if ('refusal' in answer) throw new ChartRefused(answer.refusal);
     if ('failure' in answer) throw new Error(answer.failure);
-    return typeof answer.body === 'string' ? answer.body : Buffer.from(answer.body);
+    return typeof answer.body === 'string' ? answer.body : Buffer.from(answer.body.buffer);
   }
 
-  #ask(thread: Worker, picture: Picture, signal: AbortSignal | undefined): Promise<DrawingAnswer> {
-    return new Promise<DrawingAnswer>((resolve, reject) => {
+  #ask(thread: Worker, work: Work, signal: AbortSignal | undefined): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
       const leave = () => settle(() => reject(signal?.reason as Error));
-      const receive = (answer: DrawingAnswer) => settle(() => resolve(answer));
+      const receive = (answer: Answer) => settle(() => resolve(answer));
       const fail = (error: NodeJS.ErrnoException) =>
-        settle(() => reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new PictureTooLarge() : error));
-      const miss = () => settle(() => reject(new Error('the thread that draws pictures ended without an answer')));
-      const deadline = setTimeout(() => settle(() => reject(new PictureTooLarge())), this.#limits.mostMs);
+        settle(() => reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new ChartRefused(TOO_LARGE) : error));
+      const miss = () => settle(() => reject(new Error('the thread that draws charts ended without an answer')));
+      const deadline = setTimeout(() => settle(() => reject(new ChartRefused(TOO_LARGE))), this.#limits.mostMs);
       const settle = (then: () => void) => {
         clearTimeout(deadline);
         signal?.removeEventListener('abort', leave);
@@ -86,7 +98,7 @@ export class Drawing {
       };
       signal?.addEventListener('abort', leave, { once: true });
       thread.once('message', receive).once('error', fail).once('exit', miss);
-      thread.postMessage(picture);
+      thread.postMessage(work, [work.rows.buffer]);
     });
   }
 }

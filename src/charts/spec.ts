@@ -1,5 +1,6 @@
 import { pickRamp, type AxisLook, type Size } from './look.ts';
-import { nameLegend, findLook, splitTitleOf, printText, type AxisKind, type Chart } from './chart.ts';
+import { nameLegend, findLook, splitTitleOf, printText, type Chart } from './chart.ts';
+import type { AxisKind } from './plotted.model.ts';
 
 /** A piece of a Vega-Lite specification. Field names in it are ours, never a caller's. */
 export type Spec = Record<string, unknown>;

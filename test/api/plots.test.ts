@@ -309,7 +309,11 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', 
     const draw = async (given: Drawing, several: number) => {
       const drawingShares = new FairShares({ perCaller: 1, perOwner: 1, waiting: 1, waitMs: 60_000 });
       const pictures = Array.from({ length: several }, () =>
-        drawPicture({ ...ctx, drawing: given, drawingShares }, asker, chart, { format: 'svg', width: 640, height: 400 }),
+        drawPicture({ ...ctx, drawing: { ...ctx.drawing, pictures: given }, drawingShares }, asker, chart, {
+          format: 'svg',
+          width: 640,
+          height: 400,
+        }),
       );
       return Promise.allSettled(pictures).finally(() => given.close());
     };

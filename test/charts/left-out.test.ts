@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { makeChart, makeSeries } from '../../src/api/visualizations/series.ts';
 import type { Chart } from '../../src/charts/chart.ts';
+import type { AxisKind } from '../../src/charts/plotted.model.ts';
 import { drawSvg, makeSpec } from '../../src/charts/draw.ts';
+import { makeChart, makeSeries } from '../../src/charts/series.ts';
 
 const numbers = { title: 'n', kind: 'numeric' as const };
 const categories = { title: 'plot', kind: 'categorical' as const };
@@ -9,26 +10,22 @@ const saidOf = (chart: Chart): readonly string[] => (makeSpec(chart).title as { 
 const plots = (count: number) => Array.from({ length: count }, (_, index) => `plot ${index}`);
 
 test('series beyond 200 are counted in the data, and said on the picture', () => {
-  const channel = (name: string, position: number) => ({ channel: name, position, role: 'y' as const, title: name });
-  const columns = [
-    { name: 'plot', type_name: 'STRING' },
-    { name: 'spad', type_name: 'INT' },
-  ];
-  const source = { tableName: 'leaves', columnName: 'spad', role: 'y' as const };
-  const plan = {
-    request: {},
+  const channel = (name: string, position: number) => ({ channel: name, position, title: name });
+  const layout = {
+    columns: [
+      { name: 'plot', kind: 'categorical' as const, isInstant: false },
+      { name: 'spad', kind: 'numeric' as const, isInstant: false },
+    ],
     shared: [],
-    series: [{ name: 'SPAD', channels: [channel('y', 1)], source }],
+    series: [{ name: 'SPAD', channels: [channel('y', 1)], source: {} }],
     color: channel('color', 0),
     facet: null,
-    isSample: true,
+    isThinned: false,
   };
   const made = (count: number) => {
     const plotted = makeSeries(
-      plan,
-      columns,
+      layout,
       plots(count).map((plot) => ({ plot, spad: 1 })),
-      false,
     );
     return { ...plotted, rows: count, truncated: false };
   };
@@ -101,27 +98,30 @@ test('a radar leaves its outline open where a value is missing', () => {
 });
 
 test('a day of a zone stands at its date there, whatever its hour in UTC', () => {
-  const channel = (name: string, position: number, zone?: string) => ({ channel: name, position, role: 'x' as const, title: name, zone });
-  const drawn = (type_name: string, at: string, zone?: string) => {
-    const columns = [
-      { name: 'at_day', type_name },
-      { name: 'spad', type_name: 'DOUBLE' },
-    ];
-    const plan = {
-      request: {},
+  const channel = (name: string, position: number, zone?: string) => ({ channel: name, position, title: name, zone });
+  const drawn = ([kind, isInstant]: readonly [AxisKind, boolean], at: string, zone?: string) => {
+    const layout = {
+      columns: [
+        { name: 'at_day', kind, isInstant },
+        { name: 'spad', kind: 'numeric' as const, isInstant: false },
+      ],
       shared: [channel('x', 0, zone)],
-      series: [{ name: 'SPAD', channels: [channel('y', 1)], source: { tableName: 'leaves', columnName: 'spad', role: 'y' as const } }],
+      series: [{ name: 'SPAD', channels: [channel('y', 1)], source: {} }],
       color: null,
       facet: null,
-      isSample: true,
+      isThinned: false,
     };
-    const plotted = makeSeries(plan, columns, [{ at_day: at, spad: 1 }], false);
+    const plotted = makeSeries(layout, [{ at_day: at, spad: 1 }]);
     return [plotted.series[0]?.points['x'], makeChart('bar', '', { ...plotted, rows: 1, truncated: false }, {}).series[0]?.points['x']];
   };
+  const [instant, date] = [
+    ['temporal', true],
+    ['temporal', false],
+  ] as const;
   const noon = '2026-04-30T12:00:00.000Z';
-  expect(drawn('TIMESTAMP', noon)).toEqual([[noon], [noon]]);
-  expect(drawn('TIMESTAMP', noon, 'Pacific/Auckland')).toEqual([[noon], ['2026-05-01T00:00:00.000Z']]);
+  expect(drawn(instant, noon)).toEqual([[noon], [noon]]);
+  expect(drawn(instant, noon, 'Pacific/Auckland')).toEqual([[noon], ['2026-05-01T00:00:00.000Z']]);
   // a day whose midnight its zone skipped
-  expect(drawn('TIMESTAMP', '2026-03-29T01:00:00.000Z', 'Atlantic/Azores')[1]).toEqual(['2026-03-29T00:00:00.000Z']);
-  expect(drawn('DATE', '2026-05-01', 'Pacific/Auckland')[1]).toEqual(['2026-05-01']);
+  expect(drawn(instant, '2026-03-29T01:00:00.000Z', 'Atlantic/Azores')[1]).toEqual(['2026-03-29T00:00:00.000Z']);
+  expect(drawn(date, '2026-05-01', 'Pacific/Auckland')[1]).toEqual(['2026-05-01']);
 });

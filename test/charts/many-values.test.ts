@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { compileChart } from '../../src/api/visualizations/chart.ts';
-import { makeChart, makeSeries } from '../../src/api/visualizations/series.ts';
 import type { ChartType, DataConfig } from '../../src/api/visualizations/visualizations.model.ts';
 import type { Chart } from '../../src/charts/chart.ts';
 import { drawSvg } from '../../src/charts/draw.ts';
+import { makeChart, makeSeries } from '../../src/charts/series.ts';
 
 const COLUMNS = 49;
 const configOf = (columns: number, more: Partial<DataConfig> = {}): DataConfig => ({
@@ -49,11 +49,15 @@ test('series beyond the first 200 are counted and not made', () => {
     dataSources: [...configOf(COLUMNS).dataSources, { tableName: 'leaves', columnName: 'group', role: 'color' }],
   });
   const names = plan.request.columns as string[];
-  const columns = names.map((name) => ({ name, type_name: name === 'group' ? 'STRING' : 'DOUBLE' }));
+  const columns = names.map((name) => ({
+    name,
+    kind: name === 'group' ? ('categorical' as const) : ('numeric' as const),
+    isInstant: false,
+  }));
   const rows = Array.from({ length: ROWS }, (_, row) =>
     Object.fromEntries(names.map((name) => [name, name === 'group' ? `g${row}` : row])),
   );
-  const plotted = makeSeries(plan, columns, rows, true);
+  const plotted = makeSeries({ ...plan, columns, isThinned: true }, rows);
   expect(plotted.series).toHaveLength(200);
   expect(plotted.series.at(-1)).toMatchObject({ name: 'c3', color: 'g4', points: { x: [4], y: [4] } });
   expect(plotted.seriesLeftOut).toBe(COLUMNS * ROWS - 200);
@@ -63,7 +67,8 @@ test('values that are objects are printed once, however many series they are of'
   const nested = { tableName: 'raw_data', columnName: 'data', role: 'y' as const };
   const plan = compileChart('line', { tableName: 'raw_data', dataSources: Array.from({ length: 50 }, () => nested) });
   const rows = [{ data: { phi2: 0.5 } }];
-  const { axes, series } = makeSeries(plan, [{ name: 'data', type_name: 'VARIANT' }], rows, false);
+  const columns = [{ name: 'data', kind: 'categorical' as const, isInstant: false }];
+  const { axes, series } = makeSeries({ ...plan, columns, isThinned: false }, rows);
   expect(series).toHaveLength(50);
   expect(series[0]?.points['y']).toEqual(['{"phi2":0.5}']);
   expect(new Set(series.map(({ points }) => points['y'])).size).toBe(1);

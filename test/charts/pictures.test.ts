@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { makeChart } from '../../src/api/visualizations/series.ts';
-import type { AxisKind, Chart, ChartSeries } from '../../src/charts/chart.ts';
+import { makeChart } from '../../src/charts/series.ts';
+import type { Chart, ChartSeries } from '../../src/charts/chart.ts';
+import type { AxisKind } from '../../src/charts/plotted.model.ts';
 import { drawSvg, makeSpec } from '../../src/charts/draw.ts';
 
 const axis = (title: string, kind: AxisKind = 'numeric') => ({ title, kind });

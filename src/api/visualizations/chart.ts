@@ -1,6 +1,7 @@
 /** Turns a chart's data config into one read of its table, and into a plan for making series of the answer's rows. Pure. */
 import type { Aggregation, FunctionCall, FunctionName, GroupKey, ReadRequest } from '../../lakehouse/ask/request.ts';
 import { errors } from '../../errors.ts';
+import type { ChannelPlan as Channel, Layout } from '../../charts/series.ts';
 import { isCalendar } from '../../lakehouse/terms/plan.ts';
 import { MEASURES, ROLES, SUMMED, WITH_ERRORS } from './roles.ts';
 import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
@@ -11,32 +12,14 @@ const MOST_GROUPS = 10_000;
 /** How many values a chart shows at most: with more than ten columns, fewer rows. */
 const MOST_VALUES = 500_000;
 
-/** A column of the answer and the channel of a series that it fills. */
-export interface ChannelPlan {
-  channel: string;
-  /** Position among the columns of the answer. */
-  position: number;
-  role: SourceRole;
-  title: string;
-  /** The zone in whose calendar the channel's instants are days, weeks, months, quarters or years. */
-  zone?: string | undefined;
-}
+/** A column of the answer, the channel of a series that it fills, and the part that it plays in the chart. */
+type ChannelPlan = Channel & { role: SourceRole };
 
-export interface SeriesPlan {
-  name: string;
-  /** Channels of this series alone: the measured column and its error. */
-  channels: ChannelPlan[];
-  source: DataSource;
-}
-
-export interface ChartPlan {
+/** One read, and how its rows become series. */
+export interface ChartPlan extends Pick<Layout, 'color' | 'facet'> {
   request: ReadRequest;
-  /** Channels that every series shares. */
   shared: ChannelPlan[];
-  series: SeriesPlan[];
-  /** Columns that split the series, when they hold categories. */
-  color: ChannelPlan | null;
-  facet: ChannelPlan | null;
+  series: { name: string; channels: ChannelPlan[]; source: DataSource }[];
   /** Whether rows from all over the table are read where it has too many of them, in place of the first ones. */
   isSample: boolean;
 }

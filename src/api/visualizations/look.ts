@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { errors } from '../../errors.ts';
 import { isAdjusted, type AxisName } from '../../charts/adjusted.ts';
-import { readNumber, pickNumbers } from '../../charts/chart.ts';
+import { readNumber } from '../../charts/chart.ts';
 import type { Look, Size } from '../../charts/look.ts';
+import type { PlottedAxis } from '../../charts/plotted.model.ts';
 import { readShape } from '../input/input.service.ts';
-import type { Plotted } from './series.ts';
 import type { Visualization } from './visualizations.model.ts';
 
 const end = z.union([z.number(), z.iso.datetime(), z.iso.date()]);
@@ -47,13 +47,10 @@ export function requireDots({ dpi = 96 }: Look, { width, height }: Size): void {
 
 const AXES = ['x', 'y', 'y2', 'z'] as const satisfies AxisName[];
 
-/**
- * Reads and checks the look of a chart's picture. Errors: an unknown member or value, which is named; a range or scale that does not fit the values of its
- * axis.
- */
+/** Reads and checks the look of a chart's picture. Errors: an unknown member or value, which is named; a range or scale that does not fit its axis. */
 export function readLook(
   { config, chartFamily, chartType }: Pick<Visualization, 'config' | 'chartFamily' | 'chartType'>,
-  { axes, series }: Plotted,
+  axes: Readonly<Record<string, PlottedAxis>>,
 ): Look {
   if (chartFamily === '3d')
     throw errors.queryRefused('Pictures have two dimensions: choose another chart family for this chart, or draw its data.');
@@ -76,13 +73,9 @@ export function readLook(
       throw errors.queryRefused(`config.${name}.range is not from the lesser to the greater value.`);
     if (scale !== 'log') continue;
     if (shown.kind !== 'numeric') throw errors.queryRefused(`The ${name} axis is one of time, which has no logarithm.`);
-    const values = series
-      .filter(({ axis: side }) => name === 'x' || axes.y2 === undefined || (side === 'secondary') === (name === 'y2'))
-      .flatMap(({ points }) => pickNumbers(points[name === 'y2' ? 'y' : name]));
-    const [low = 1] = range ?? [];
-    if (values.some((value) => value <= 0) || readNumber(low) <= 0)
+    if (range && readNumber(range[0]) <= 0)
       throw errors.queryRefused(
-        `Column '${shown.column}' has values of 0 or less, which a logarithmic axis has no place for: filter them, or choose a linear scale.`,
+        `A logarithmic axis has no place for 0 or less: begin config.${name}.range above it, or choose a linear scale.`,
       );
   }
   return look;

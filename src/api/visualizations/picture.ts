@@ -1,12 +1,9 @@
 /** Draws what a chart shows, in the format that was asked for. */
-import { PictureTooLarge } from '../../charts/drawing.ts';
 import type { Size } from '../../charts/look.ts';
+import { makeAxes } from '../../charts/series.ts';
 import type { Context } from '../../context.ts';
-import type { Caller } from '../../auth/caller.ts';
-import { errors } from '../../errors.ts';
 import { readLook, requireDots } from './look.ts';
-import { readSeries } from './plot.service.ts';
-import { makeChart } from './series.ts';
+import { makeOfRows, type Asker } from './plot.service.ts';
 import type { Visualization } from './visualizations.model.ts';
 
 export interface ImageQuery {
@@ -39,16 +36,8 @@ export function readPictureQuery({ format, width = 640, height = 400 }: ImageQue
   return { format: format ?? named ?? 'svg', width, height };
 }
 
-const TOO_LARGE = 'This picture takes too long to draw. Choose fewer rows by a filter, or fewer colours or facets.';
-
-/** Who asks for a picture. */
-interface Asker {
-  caller: Caller;
-  signal: AbortSignal;
-}
-
 /** A chart, stored or not, and the version of its table if it is not the newest. */
-type Pictured = Parameters<typeof readSeries>[2] & Pick<Visualization, 'name' | 'config' | 'chartFamily'>;
+type Pictured = Parameters<typeof makeOfRows>[2] & Pick<Visualization, 'name' | 'config' | 'chartFamily'>;
 
 export interface PictureAnswer {
   type: string;
@@ -57,26 +46,18 @@ export interface PictureAnswer {
   version: string;
 }
 
-/**
- * Reads what a chart shows and draws it. Those of one caller are drawn one after the other, so that others wait for one of them at most and only one is held.
- * Errors: those of `readSeries`, a look that the picture cannot have, a PNG of too many dots, a picture that is too large to draw, and callerBusy.
- */
+/** Draws what a chart shows. Errors: those of `makeOfRows`, a look that the picture cannot have, and a PNG of too many dots. */
 export async function drawPicture(
   ctx: Context,
-  { caller, signal }: Asker,
+  asker: Asker,
   drawn: Pictured,
   { format, ...size }: Size & { format: Format },
 ): Promise<PictureAnswer> {
-  const release = await ctx.drawingShares.acquire(caller.userId, caller.userId, signal);
-  try {
-    const data = await readSeries(ctx, caller, drawn, signal);
-    const look = readLook(drawn, data);
-    const chart = makeChart(drawn.chartType, drawn.name, data, look);
+  return makeOfRows(ctx, asker, drawn, async ({ rows, layout, version, truncated, sampleOf }) => {
+    const look = readLook(drawn, makeAxes(layout));
     if (format === 'png') requireDots(look, size);
-    return { type: TYPES[format], body: await ctx.drawing.draw({ chart, format, size }, signal), version: data.version };
-  } catch (error) {
-    throw error instanceof PictureTooLarge ? errors.queryRefused(TOO_LARGE) : error;
-  } finally {
-    release();
-  }
+    const part = { truncated, ...(sampleOf === undefined ? {} : { sampleOf }) };
+    const picture = { rows, layout, part, type: drawn.chartType, title: drawn.name, look, format, size };
+    return { type: TYPES[format], body: await ctx.drawing.pictures.draw(picture, asker.signal), version };
+  });
 }

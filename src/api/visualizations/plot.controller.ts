@@ -4,7 +4,7 @@ import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { VisualizationData } from './plot.model.ts';
 import { readPictureQuery, drawPicture, OFFERED, type ImageQuery } from './picture.ts';
-import { readSeries } from './plot.service.ts';
+import { printSeries } from './plot.service.ts';
 import { findVisualization, type VersionedVisualization } from './visualizations.queries.ts';
 
 @Route('api/v1/experiments/{id}/visualizations/{visualizationId}')
@@ -13,7 +13,7 @@ export class PlotController extends ApiController {
   /**
    * For everybody who may read the experiment. Its data config is compiled, run, and turned into one array per channel and series. Long lines are
    * thinned to 2,000 points, which the series says. A draft refuses with VISUALIZATION_INCOMPLETE (409), a table that you may not read with
-   * TABLE_DENIED (403).
+   * TABLE_DENIED (403). Charts of one person are read one after the other.
    * @summary Read what a chart shows
    * @param id Experiment, by its UUID.
    * @param visualizationId Chart, by its UUID.
@@ -21,9 +21,11 @@ export class PlotController extends ApiController {
   @Get('data')
   @Security('caller', ['experiment:read'])
   public async getVisualizationData(@Path() id: string, @Path() visualizationId: string): Promise<VisualizationData> {
-    const data = await readSeries(this.ctx, this.caller, await this.#find(id, visualizationId), this.exchange.signal);
-    this.response.setHeader('X-Table-Version', data.version);
-    return { visualizationId, ...data };
+    const asker = { caller: this.caller, signal: this.exchange.signal };
+    const { version, body } = await printSeries(this.ctx, asker, await this.#find(id, visualizationId));
+    this.response.setHeader('X-Table-Version', version);
+    this.response.type('json').send(body);
+    return {} as VisualizationData;
   }
 
   /**

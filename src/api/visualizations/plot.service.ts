@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Caller } from '../../auth/caller.ts';
+import { ChartRefused } from '../../charts/drawing.ts';
+import type { Layout } from '../../charts/series.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { readJson } from '../../json.ts';
 import { readPage } from '../../lakehouse/read/read.ts';
 import { readSample } from '../../lakehouse/read/sample.ts';
 import { makeCacheKey, openSource, type OpenSource } from '../data/data.service.ts';
@@ -11,7 +12,6 @@ import { readShape } from '../input/input.service.ts';
 import { compileChart, sumConfig, type ChartPlan } from './chart.ts';
 import type { VisualizationData } from './plot.model.ts';
 import { findAxisKind, listMissingRoles, checkRoles, ROLES } from './roles.ts';
-import { makeSeries, type AnswerColumn } from './series.ts';
 import { dataConfigShape } from './shape.ts';
 import type { ChartType, DataConfig, Visualization } from './visualizations.model.ts';
 
@@ -37,7 +37,11 @@ function drawable({ chartType, dataConfig }: Drawable): DataConfig {
 }
 
 /** Refuses a column of a kind that its role cannot be drawn with. A column of any kind can serve as a category. */
-function refuseKinds(type: ChartType, plan: ChartPlan, columns: readonly AnswerColumn[]): void {
+function refuseKinds(
+  type: ChartType,
+  plan: Pick<ChartPlan, 'shared' | 'series'>,
+  columns: readonly { name: string; type_name: string }[],
+): void {
   for (const { role, channel, position } of [...plan.shared, ...plan.series.flatMap(({ channels }) => channels)]) {
     const kinds = channel === 'error' ? ['numeric'] : ROLES[type][role]?.kinds;
     const column = columns[position];
@@ -50,7 +54,7 @@ function refuseKinds(type: ChartType, plan: ChartPlan, columns: readonly AnswerC
 }
 
 /** Reads the rows of a chart. Errors: values that are too long for a picture. */
-async function readText(rows: Readable): Promise<string> {
+async function readBytes(rows: Readable): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of rows) {
@@ -62,12 +66,30 @@ async function readText(rows: Readable): Promise<string> {
         `The values of this chart are longer than ${MOST_BYTES / 1_048_576} MiB together. Choose columns with shorter values, or fewer rows by a filter.`,
       );
   }
-  return Buffer.concat(chunks).toString('utf8');
+  // of its own memory, which is handed to another thread
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }
 
 const LINES: ReadonlySet<ChartType> = new Set(['line', 'area']);
 
-type Series = Omit<VisualizationData, 'visualizationId'>;
+/** What was read for a chart. */
+export interface ChartRows {
+  /** JSON objects with commas between them. */
+  rows: Uint8Array<ArrayBuffer>;
+  layout: Layout;
+  tableName: string;
+  /** Version of the table that was read. */
+  version: string;
+  truncated: boolean;
+  /** How many rows match, where a sample of them was read. */
+  sampleOf?: number;
+}
 
 /** A chart whose config can be drawn. */
 interface Drawn {
@@ -82,20 +104,19 @@ interface Opened {
 
 async function readChart(
   ctx: Context,
-  caller: Caller,
+  { caller, signal }: Asker,
   { table, source }: Opened,
   { chartType, config }: Drawn,
-  signal: AbortSignal,
-): Promise<Series> {
-  const plan = compileChart(chartType, config);
-  const key = makeCacheKey(ctx, table, { source, asked: { ...plan.request, isSample: plan.isSample } });
+): Promise<ChartRows> {
+  const { request, isSample, ...plan } = compileChart(chartType, config);
+  const key = makeCacheKey(ctx, table, { source, asked: { ...request, isSample } });
   const kept = ctx.pages.find(key);
   const release = kept ? () => undefined : await ctx.shares.acquire(caller.userId, table.organizationId, signal);
   try {
     const options = { signal, timeoutMs: ctx.config.limits.statementTimeoutMs, tag: caller.requestId };
     const read = async () => {
-      const chosen = await ctx.reads.choose(source, plan.request);
-      return (plan.isSample ? readSample : readPage)(chosen.warehouse, chosen.source, plan.request, options);
+      const chosen = await ctx.reads.choose(source, request);
+      return (isSample ? readSample : readPage)(chosen.warehouse, chosen.source, request, options);
     };
     const page = kept ?? ctx.pages.keep(key, await read());
     try {
@@ -104,35 +125,70 @@ async function readChart(
       page.rows.destroy();
       throw error;
     }
-    const rows = readJson(`[${await readText(page.rows)}]`) as Record<string, unknown>[];
-    const { axes, series, seriesLeftOut } = makeSeries(plan, page.columns, rows, LINES.has(chartType));
+    const rows = await readBytes(page.rows);
     const { truncated, totalRows } = page.counts();
+    const columns = page.columns.map(({ name, type_name }) => ({
+      name,
+      kind: findAxisKind(type_name),
+      isInstant: type_name === 'TIMESTAMP',
+    }));
     return {
-      chartType,
+      rows,
+      layout: { ...plan, columns, isThinned: LINES.has(chartType) },
       tableName: config.tableName,
       version: source.version,
-      axes,
-      series,
-      ...(seriesLeftOut === undefined ? {} : { seriesLeftOut }),
-      rows: rows.length,
       truncated,
-      ...(truncated && plan.isSample ? { sampleOf: totalRows } : {}),
+      ...(truncated && isSample ? { sampleOf: totalRows } : {}),
     };
   } finally {
     release();
   }
 }
 
+/** Who asks for a chart. */
+export interface Asker {
+  caller: Caller;
+  signal: AbortSignal;
+}
+
 /**
- * Reads what a chart shows. Access to the table is decided first, as for a read of its rows. Errors: visualization incomplete, table not found, table denied,
+ * Reads the rows of a chart. Access to the table is decided first, as for a read of its rows. Errors: visualization incomplete, table not found, table denied,
  * and those of a read.
  */
-export async function readSeries(ctx: Context, caller: Caller, visualization: Drawable, signal: AbortSignal): Promise<Series> {
+async function readRows(ctx: Context, asker: Asker, visualization: Drawable): Promise<ChartRows> {
   const { chartType } = visualization;
   const config = drawable(visualization);
-  const table = await openTable(ctx.db, caller.userId, visualization.experimentId, config.tableName);
+  const table = await openTable(ctx.db, asker.caller.userId, visualization.experimentId, config.tableName);
   const opened = { table, source: await openSource(ctx, table, visualization.asOf) };
-  const series = await readChart(ctx, caller, opened, { chartType, config }, signal);
-  const summed = series.truncated ? sumConfig(chartType, config) : null;
-  return summed ? readChart(ctx, caller, opened, { chartType, config: summed }, signal) : series;
+  const read = await readChart(ctx, asker, opened, { chartType, config });
+  const summed = read.truncated ? sumConfig(chartType, config) : null;
+  return summed ? readChart(ctx, asker, opened, { chartType, config: summed }) : read;
+}
+
+/**
+ * Reads the rows of a chart and makes something of them in another thread. Those of one caller are made one after the other, so that others wait for one of
+ * them at most and only one is held. Errors: those of `readRows`, callerBusy, and a chart that is too large to draw.
+ */
+export async function makeOfRows<T>(ctx: Context, asker: Asker, drawn: Drawable, make: (read: ChartRows) => Promise<T>): Promise<T> {
+  const { userId } = asker.caller;
+  const release = await ctx.drawingShares.acquire(userId, userId, asker.signal);
+  try {
+    return await make(await readRows(ctx, asker, drawn));
+  } catch (error) {
+    throw error instanceof ChartRefused ? errors.queryRefused(error.message) : error;
+  } finally {
+    release();
+  }
+}
+
+/** Reads what a stored chart shows, as the JSON of `VisualizationData`. Errors: those of `makeOfRows`. */
+export async function printSeries(
+  ctx: Context,
+  asker: Asker,
+  { id, ...drawn }: Drawable & { id: string },
+): Promise<{ version: string; body: string | Buffer }> {
+  return makeOfRows(ctx, asker, drawn, async ({ rows, layout, ...read }) => {
+    const beside = { visualizationId: id, chartType: drawn.chartType, ...read } satisfies Partial<VisualizationData>;
+    return { version: read.version, body: await ctx.drawing.series.print({ rows, layout, beside }, asker.signal) };
+  });
 }

@@ -1,3 +1,5 @@
+import type { ChartAxis, TraceType } from '../../charts/plotted.model.ts';
+
 export const CHART_FAMILIES = ['basic', 'scientific', '3d', 'statistical'] as const;
 /** Shelf that a chart type stands on. Charts of the family `3d` have no picture. */
 export type ChartFamily = (typeof CHART_FAMILIES)[number];
@@ -51,11 +53,6 @@ export const SOURCE_ROLES = [
 ] as const;
 /** Part that a column plays in a chart. */
 export type SourceRole = (typeof SOURCE_ROLES)[number];
-
-/** How one series is drawn. */
-export type TraceType = 'line' | 'bar' | 'scatter' | 'area';
-/** Axis that a series belongs to. */
-export type ChartAxis = 'primary' | 'secondary';
 
 /** A column and the part that it plays in a chart. */
 export interface DataSource {

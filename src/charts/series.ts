@@ -1,14 +1,45 @@
-/** Turns the rows of a chart's read into series that are ready to plot. Pure. */
-import { MOST_LINE_POINTS, printText, type AxisKind, type Chart, type ChartSeries } from '../../charts/chart.ts';
-import type { Look } from '../../charts/look.ts';
-import { pickLargestTriangles } from '../../charts/downsample.ts';
-import type { ChannelPlan, ChartPlan } from './chart.ts';
-import { findAxisKind } from './roles.ts';
-import type { Downsampling, PlottedAxis, PlottedSeries } from './plot.model.ts';
+/** Turns the rows of a chart's read into series that are ready to plot, and those into a chart. Pure. */
+import { MOST_LINE_POINTS, pickNumbers, printText, type Chart, type ChartSeries } from './chart.ts';
+import { pickLargestTriangles } from './downsample.ts';
+import type { Look } from './look.ts';
+import type { AxisKind, ChartAxis, Downsampling, Plotted, PlottedAxis, PlottedSeries, TraceType } from './plotted.model.ts';
 
-export interface AnswerColumn {
+/** A column of the rows. */
+export interface PlotColumn {
   name: string;
-  type_name: string;
+  kind: AxisKind;
+  /** Whether its values are instants, which dates and local times are not. */
+  isInstant: boolean;
+}
+
+/** A column and the channel of a series that it fills. */
+export interface ChannelPlan {
+  channel: string;
+  /** Position among the columns of the rows. */
+  position: number;
+  title: string;
+  /** The zone in whose calendar the channel's instants are days, weeks, months, quarters or years. */
+  zone?: string | undefined;
+}
+
+export interface SeriesPlan {
+  name: string;
+  /** Channels of this series alone: the measured column and its error. */
+  channels: readonly ChannelPlan[];
+  source: { axis?: ChartAxis; traceType?: TraceType };
+}
+
+/** How rows become series. */
+export interface Layout {
+  columns: readonly PlotColumn[];
+  /** Channels that every series shares. */
+  shared: readonly ChannelPlan[];
+  series: readonly SeriesPlan[];
+  /** Columns that split the series, when they hold categories. */
+  color: ChannelPlan | null;
+  facet: ChannelPlan | null;
+  /** Whether long traces lose points that a line does not need. */
+  isThinned: boolean;
 }
 
 /** Converts a value for plotting. Numbers that were sent as text to stay exact become numbers again: a picture does not show more than 2^53. */
@@ -39,84 +70,97 @@ function thinned(points: Record<string, unknown[]>, most: number): { points: Rec
   };
 }
 
-export interface Plotted {
-  axes: Record<string, PlottedAxis>;
-  series: PlottedSeries[];
-  /** How many series there are beyond those. */
-  seriesLeftOut?: number;
-}
-
 const MOST_SERIES = 200;
 
-/** Makes the series of a chart. Rows are in the order of the answer. `thin` says whether long traces lose points that a line does not need. */
-export function makeSeries(
-  plan: ChartPlan,
-  columns: readonly AnswerColumn[],
-  rows: readonly Record<string, unknown>[],
-  thin: boolean,
-): Plotted {
-  const axisOf = ({ position, title, zone }: ChannelPlan): PlottedAxis => ({
-    title,
-    column: columns[position]?.name ?? '',
-    kind: findAxisKind(columns[position]?.type_name ?? ''),
-    // dates and local times are in no zone
-    ...(zone !== undefined && columns[position]?.type_name === 'TIMESTAMP' ? { timezone: zone } : {}),
-  });
+/** The column by whose categories the series are split; null when there is none, or its values are no categories. */
+const findSplit = ({ color, columns }: Layout): ChannelPlan | null =>
+  color && columns[color.position]?.kind === 'categorical' ? color : null;
+
+/** Lists the channels of a series. A column of colours that does not split the series shades their points. */
+const listChannels = (layout: Layout, { channels }: SeriesPlan): ChannelPlan[] => {
+  const shaded = layout.color && !findSplit(layout) ? [{ ...layout.color, channel: 'color' }] : [];
+  return [...layout.shared, ...shaded, ...channels];
+};
+
+/** Describes what the channels of a chart show, by channel; `y2` is a second y axis. */
+export function makeAxes(layout: Layout): Record<string, PlottedAxis> {
+  const describe = ({ position, title, zone }: ChannelPlan): PlottedAxis => {
+    const column = layout.columns[position];
+    return {
+      title,
+      column: column?.name ?? '',
+      kind: column?.kind ?? 'categorical',
+      ...(zone !== undefined && column?.isInstant ? { timezone: zone } : {}),
+    };
+  };
+  const split = findSplit(layout);
+  const axes: Record<string, PlottedAxis> = {
+    ...(split ? { color: describe(split) } : {}),
+    ...(layout.facet ? { facet: describe(layout.facet) } : {}),
+  };
+  const isDual = new Set(layout.series.map(({ source }) => source.axis ?? 'primary')).size > 1;
+  for (const series of layout.series)
+    for (const channel of listChannels(layout, series))
+      axes[isDual && channel.channel === 'y' && series.source.axis === 'secondary' ? 'y2' : channel.channel] ??= describe(channel);
+  return axes;
+}
+
+/** Makes the series of a chart. Rows are in the order of the answer. */
+export function makeSeries(layout: Layout, rows: readonly Record<string, unknown>[]): Plotted {
   // fifty series of one column share its values
-  const values = columns.map(({ name, type_name }) => {
-    const kind = findAxisKind(type_name);
-    return rows.map((row) => cell(row[name], kind));
-  });
+  const values = layout.columns.map(({ name, kind }) => rows.map((row) => cell(row[name], kind)));
   const valuesOf = ({ position }: ChannelPlan): unknown[] => values[position] ?? [];
-  const colorKind = plan.color ? axisOf(plan.color).kind : null;
-  const splits = plan.color && colorKind === 'categorical' ? plan.color : null;
-  const shaded = plan.color && !splits ? [{ ...plan.color, channel: 'color' }] : [];
+  const split = findSplit(layout);
   const text = (value: unknown) => printText(value, '(none)');
   const found = new Map<string, { color?: string; facet?: string; rows: number[] }>();
   for (const index of rows.keys()) {
-    const color = splits ? text(valuesOf(splits)[index]) : undefined;
-    const facet = plan.facet ? text(valuesOf(plan.facet)[index]) : undefined;
+    const color = split ? text(valuesOf(split)[index]) : undefined;
+    const facet = layout.facet ? text(valuesOf(layout.facet)[index]) : undefined;
     const key = JSON.stringify([color, facet]);
     const group = found.get(key) ?? { color, facet, rows: [] };
     group.rows.push(index);
     found.set(key, group);
   }
   if (found.size === 0) found.set('', { rows: [] });
-  const axes: Record<string, PlottedAxis> = {
-    ...(splits ? { color: axisOf(splits) } : {}),
-    ...(plan.facet ? { facet: axisOf(plan.facet) } : {}),
-  };
-  const isDual = new Set(plan.series.map(({ source }) => source.axis ?? 'primary')).size > 1;
-  const most = Math.max(100, Math.min(MOST_POINTS, Math.floor(MOST_LINE_POINTS / Math.min(found.size * plan.series.length, MOST_SERIES))));
+  const traces = found.size * layout.series.length;
+  const most = Math.max(100, Math.min(MOST_POINTS, Math.floor(MOST_LINE_POINTS / Math.min(traces, MOST_SERIES))));
   // fifty columns of fifty thousand groups are two and a half million series, of which few are kept
-  const groups = [...found.values()].slice(0, Math.ceil(MOST_SERIES / Math.max(1, plan.series.length)));
+  const groups = [...found.values()].slice(0, Math.ceil(MOST_SERIES / Math.max(1, layout.series.length)));
   const series = groups.flatMap((group) =>
-    plan.series.map(({ name, channels, source }): PlottedSeries => {
+    layout.series.map((plan): PlottedSeries => {
       const points: Record<string, unknown[]> = {};
-      for (const channel of [...plan.shared, ...shaded, ...channels]) {
-        // a second axis beside the first one is described on its own
-        axes[isDual && channel.channel === 'y' && source.axis === 'secondary' ? 'y2' : channel.channel] ??= axisOf(channel);
+      for (const channel of listChannels(layout, plan)) {
         const all = valuesOf(channel);
         points[channel.channel] = group.rows.length === rows.length ? all : group.rows.map((index) => all[index]);
       }
-      const { points: kept, downsampled } = thin ? thinned(points, most) : { points, downsampled: null };
+      const { points: kept, downsampled } = layout.isThinned ? thinned(points, most) : { points, downsampled: null };
       return {
-        name,
+        name: plan.name,
         color: group.color ?? null,
         facet: group.facet ?? null,
-        traceType: source.traceType ?? null,
-        axis: source.axis ?? 'primary',
+        traceType: plan.source.traceType ?? null,
+        axis: plan.source.axis ?? 'primary',
         points: kept,
         downsampled,
       };
     }),
   );
-  const seriesLeftOut = Math.max(0, found.size * plan.series.length - MOST_SERIES);
-  return { axes, series: series.slice(0, MOST_SERIES), ...(seriesLeftOut > 0 ? { seriesLeftOut } : {}) };
+  const seriesLeftOut = Math.max(0, traces - MOST_SERIES);
+  return { axes: makeAxes(layout), series: series.slice(0, MOST_SERIES), ...(seriesLeftOut > 0 ? { seriesLeftOut } : {}) };
+}
+
+/** Finds the column of a logarithmic axis that has values of 0 or less; undefined when there is none. */
+export function findUnplaced({ axes, series }: Plotted, look: Look): string | undefined {
+  for (const name of ['x', 'y', 'y2', 'z'] as const) {
+    if (look[name]?.scale !== 'log') continue;
+    const shown = series.filter(({ axis }) => name === 'x' || axes['y2'] === undefined || (axis === 'secondary') === (name === 'y2'));
+    if (shown.some(({ points }) => pickNumbers(points[name === 'y2' ? 'y' : name]).some((value) => value <= 0))) return axes[name]?.column;
+  }
+  return undefined;
 }
 
 /** What a picture is made of: the series of so many rows, which may be the first of more, or a sample of them. */
-export type Drawn = Plotted & { rows: number; truncated: boolean; sampleOf?: number };
+type Drawn = Plotted & { rows: number; truncated: boolean; sampleOf?: number };
 
 /** A time without a zone is drawn at its place on a clock; read by the zone of this machine it would stand elsewhere. */
 const placeTime = (value: unknown): unknown => (typeof value === 'string' && /T[\d:.]+$/.test(value) ? `${value}Z` : value);
