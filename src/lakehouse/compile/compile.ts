@@ -136,7 +136,7 @@ const KNOWN = ' known';
 
 /**
  * Joins in the order of `left`. The engine puts the rows of a batch that find no match behind the others. So each row gets a match: one without a row on the
- * right matches an added row whose key is null.
+ * right matches an added row whose key is null. At a join it also lets full batches pass those of few rows, unless the rows are numbered below the join.
  */
 const joinInOrder = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, line, nested }: Place, lined: Fragment): Fragment => {
   const name = (of: string) => raw(dialect.quote(of));
@@ -144,8 +144,9 @@ const joinInOrder = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, 
   const names = adds.map(({ as }) => raw(`r.${dialect.quote(as)}`));
   const keyed = () => q`from (${nested(right)}) where ${key} is not null`;
   const added = q`select ${key}, ${list(outputs(adds, dialect))} ${keyed()} union all select null${raw(', null'.repeat(adds.length))}`;
-  const marked = q`select *, case when ${sought} in (select ${key} ${keyed()}) then ${sought} end as ${known} from (${nested(left)})`;
-  return q`select l.* exclude (${known}), ${list(names)}${line}from (${marked}) as l${line}join (${added}) as r on l.${known} is not distinct from r.${key}${line}qualify ${lined}`;
+  const ordered = q`select * from (${nested(left)}) qualify ${lined}`;
+  const marked = q`select *, case when ${sought} in (select ${key} ${keyed()}) then ${sought} end as ${known} from (${ordered})`;
+  return q`select l.* exclude (${known}), ${list(names)}${line}from (${marked}) as l${line}join (${added}) as r on l.${known} is not distinct from r.${key}`;
 };
 
 const nothing = ({ type }: ScanColumn): Expr => ({ kind: 'value', value: null, type });
