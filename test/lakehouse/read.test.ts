@@ -235,6 +235,16 @@ test('few rows beside many keep their order beside names, filtered or not', asyn
     }
 });
 
+test('points on a line correlate by one or minus one, never by more', async () => {
+  const line = await lake.write(`
+    select lpad(i::varchar, 32, '0') as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
+      i * 0.1::double as dbl, i::integer as int, (3 - i * 0.3)::decimal(12, 3) as dec from range(13) t(i)`);
+  const functions = ['int', 'dec'].map((secondColumn) => ({ column: 'dbl', function: 'corr' as const, secondColumn }));
+  const { data } = await page(lake.warehouse, source([line]), { aggregation: { groupBy: [], functions } });
+  expect(data.rows).toEqual([{ dbl_corr_int: expect.closeTo(1, 12) as number, dbl_corr_dec: expect.closeTo(-1, 12) as number }]);
+  for (const correlation of Object.values(data.rows[0] ?? {})) expect(Math.abs(Number(correlation))).toBeLessThanOrEqual(1);
+});
+
 test('what empty dimensions would say is null, also without a join that finds nothing in them', async () => {
   const rows =
     await lake.write(`select printf('%02x', i) as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' + interval (i) hour as "timestamp",

@@ -168,7 +168,9 @@ const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: F
     const [spread, other] = [q`stddev_samp(${x}) filter (where ${y} is not null)`, q`stddev_samp(${y}) filter (where ${x} is not null)`];
     const usable = (each: Fragment) => q`${each} > 0 and ${each} < ${raw(INFINITE)}`;
     // divides by one after the other: the product of two large spreads would be infinite
-    return q`case when ${usable(spread)} and ${usable(other)} then ${settled(q`covar_samp(${x}, ${y})`)} / ${spread} / ${other} end`;
+    const value = q`${settled(q`covar_samp(${x}, ${y})`)} / ${spread} / ${other}`;
+    // the least and greatest of values leave out null on this engine
+    return q`case when ${usable(spread)} and ${usable(other)} and ${value} is not null then greatest(-1, least(1, ${value})) end`;
   },
 };
 
