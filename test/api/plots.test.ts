@@ -99,6 +99,17 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', (
     expect(sums[0][1]).toBeCloseTo(Array.from({ length: days }, (_, day) => 100 + day * 1.5).reduce((a, b) => a + b, 0));
   });
 
+  test('draws a column that it names in two spellings twice, and every other column as itself', async () => {
+    const spelled = await dataOf(
+      await make('line', [source('x', '"height"'), source('y', 'height'), source('y', 'npq'), source('y', 'spad')]),
+    );
+    const plain = await dataOf(await make('line', [source('x', 'height'), source('y', 'npq'), source('y', 'spad')]));
+    const [height, npq, spad] = spelled.series;
+    expect(height.points.y).toEqual(height.points.x);
+    expect([npq.points, spad.points]).toEqual(plain.series.map(({ points }: any) => points));
+    expect(spelled.axes).toMatchObject({ x: { column: 'height' }, y: { column: 'height' } });
+  });
+
   test('counts what a pie shares when no values are named, and applies filters', async () => {
     const filters = [{ column: 'site', operator: 'equals', value: 'north' }];
     const pie = await dataOf(await make('pie', [source('labels', 'treatment')], { filters }));

@@ -5,6 +5,8 @@ import { ChartRefused } from '../../charts/drawing.ts';
 import type { Layout } from '../../charts/series.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
+import type { ReadRequest } from '../../lakehouse/ask/request.ts';
+import { makeResolver } from '../../lakehouse/ask/resolve.ts';
 import { readPage } from '../../lakehouse/read/read.ts';
 import { readSample } from '../../lakehouse/read/sample.ts';
 import { makeCacheKey, openSource, type OpenSource } from '../data/data.service.ts';
@@ -36,12 +38,14 @@ function drawable({ chartType, dataConfig }: Drawable): DataConfig {
   return config;
 }
 
+/** A column of the rows that were read. */
+interface AnswerColumn {
+  name: string;
+  type_name: string;
+}
+
 /** Refuses a column of a kind that its role cannot be drawn with. A column of any kind can serve as a category. */
-function refuseKinds(
-  type: ChartType,
-  plan: Pick<ChartPlan, 'shared' | 'series'>,
-  columns: readonly { name: string; type_name: string }[],
-): void {
+function refuseKinds(type: ChartType, plan: Pick<ChartPlan, 'shared' | 'series'>, columns: readonly AnswerColumn[]): void {
   for (const { role, channel, position } of [...plan.shared, ...plan.series.flatMap(({ channels }) => channels)]) {
     const kinds = channel === 'error' ? ['numeric'] : ROLES[type][role]?.kinds;
     const column = columns[position];
@@ -51,6 +55,17 @@ function refuseKinds(
       `Column '${column.name}' is ${column.type_name}, and a ${type} chart needs a ${kinds.join(' or ')} one as ${channel}.`,
     );
   }
+}
+
+/** Lists the columns of an answer as the chart asked for them. One that it names in two spellings, such as `data.phi2` and `data."phi2"`, is there once. */
+function listAsked({ columns: asked }: ReadRequest, source: OpenSource, columns: readonly AnswerColumn[]): readonly AnswerColumn[] {
+  const resolve = makeResolver(source.columns);
+  return (
+    asked?.flatMap((spelling, index) => {
+      const { name } = resolve(spelling, `columns/${index}`);
+      return columns.find((column) => column.name === name) ?? [];
+    }) ?? columns
+  );
 }
 
 /** Reads the rows of a chart. Errors: values that are too long for a picture. */
@@ -119,22 +134,22 @@ async function readChart(
       return (isSample ? readSample : readPage)(chosen.warehouse, chosen.source, request, options);
     };
     const page = kept ?? ctx.pages.keep(key, await read());
+    const columns = listAsked(request, source, page.columns);
     try {
-      refuseKinds(chartType, plan, page.columns);
+      refuseKinds(chartType, plan, columns);
     } catch (error) {
       page.rows.destroy();
       throw error;
     }
     const rows = await readBytes(page.rows);
     const { truncated, totalRows } = page.counts();
-    const columns = page.columns.map(({ name, type_name }) => ({
-      name,
-      kind: findAxisKind(type_name),
-      isInstant: type_name === 'TIMESTAMP',
-    }));
     return {
       rows,
-      layout: { ...plan, columns, isThinned: LINES.has(chartType) },
+      layout: {
+        ...plan,
+        columns: columns.map(({ name, type_name }) => ({ name, kind: findAxisKind(type_name), isInstant: type_name === 'TIMESTAMP' })),
+        isThinned: LINES.has(chartType),
+      },
       tableName: config.tableName,
       version: source.version,
       truncated,
