@@ -194,6 +194,18 @@ describe('exports', () => {
     }
   });
 
+  test('a whole number that JSON rounds is not taken for its neighbour; as text it is exact', async () => {
+    const counted = await uploadTable(site.as(site.cast.owner), experimentId, 'counted', 'n,big\n1,9007199254740992\n2,9007199254740993\n');
+    const of = (value: unknown, column = 'big') => ({ tableName: counted, filters: [{ column, operator: 'equals', value }] });
+    expect((await written(of('9007199254740993'))).text).toContain('9007199254740993');
+    expect((await written(of(9007199254740993, 'n'))).text.split('\n')).toHaveLength(2);
+    const refused = await call('viewer', 'POST', '', { body: { format: 'csv', ...of(9007199254740993) } });
+    expect(refused.status, refused.text).toBe(400);
+    expect(refused.body.errors).toEqual([
+      { path: '/filters/0/value', message: expect.stringContaining('as text where it is beyond 2^53') as string },
+    ]);
+  });
+
   test('refusals at the POST: who, what, and what a read would refuse', async () => {
     const post = (body: object, name: Name = 'viewer') => call(name, 'POST', '', { body: { tableName: tableId, format: 'csv', ...body } });
     expect((await site.as(null)('POST', `${base}/exports`, { body: {} })).status).toBe(401);

@@ -110,6 +110,21 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', (
     expect(spelled.axes).toMatchObject({ x: { column: 'height' }, y: { column: 'height' } });
   });
 
+  test('a filter by a whole number that JSON rounds is refused, and holds what it says as text', async () => {
+    const owner = site.as(site.cast.owner);
+    const tableName = await uploadTable(owner, id, 'counted', 'n,big\n1,9007199254740992\n2,9007199254740993\n');
+    const draw = async (value: unknown) => {
+      const filters = [{ column: 'big', operator: 'equals', value }];
+      return owner(
+        'GET',
+        `${await make('line', [source('x', 'n', { tableName }), source('y', 'n', { tableName })], { tableName, filters })}/data`,
+      );
+    };
+    expect((await draw('9007199254740993')).body.series).toMatchObject([{ points: { x: [2] } }]);
+    const refused = await draw(9007199254740993);
+    expect([refused.status, refused.body.code]).toEqual([400, 'QUERY_REFUSED']);
+  });
+
   test('counts what a pie shares when no values are named, and applies filters', async () => {
     const filters = [{ column: 'site', operator: 'equals', value: 'north' }];
     const pie = await dataOf(await make('pie', [source('labels', 'treatment')], { filters }));

@@ -32,6 +32,22 @@ test.each([
   expect(place(given, type)).toStrictEqual({ value, type: value === null ? undefined : type, exact });
 });
 
+test.each([
+  [2 ** 53 - 1, BIGINT, true],
+  [-(2 ** 53) + 1, makeDecimal(38, 2), true],
+  // 2^53 + 1 is read as this number too
+  [2 ** 53, BIGINT, false],
+  [-(2 ** 53), makeDecimal(38, 2), false],
+  [2n ** 53n + 1n, BIGINT, true],
+  ['9007199254740993', BIGINT, true],
+  ['9007199254740993', makeDecimal(38, 2), true],
+  // every value of the column is less, whatever was sent
+  [1e20, BIGINT, true],
+  [2 ** 53, INT, true],
+])('%s, which may have been rounded, among the values of %o', (given, type, isRead) => {
+  expect('expects' in readOperand(given, type as Parameters<typeof readOperand>[1])).toBe(!isRead);
+});
+
 const units = (text: string, scale: number) => {
   const [whole = '0', fraction = ''] = text.replace('-', '').split('.');
   const size = BigInt(whole + fraction.padEnd(scale, '0'));

@@ -29,8 +29,12 @@ export const WRITE_EXPORT = 'exports.write';
 /** Prints the object key of one attempt. Every attempt to write an export makes an object of its own. */
 export const printExportKey = (exportId: string, attempt: number): string => printObjectKey('exports', exportId, String(attempt));
 
+/** Writes a whole number that may have been rounded with an exponent: without one a read would take it for exact. */
+const writeNumber = (_key: string, value: unknown): unknown =>
+  typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? JSON.rawJSON(value.toExponential()) : value;
+
 const asText = (value: unknown): string | undefined =>
-  value === undefined || value === null ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
+  value === undefined || value === null ? undefined : typeof value === 'string' ? value : JSON.stringify(value, writeNumber);
 
 /** The parameters that a read of the same query would be sent. */
 const parametersOf = (body: NewExport): ReadParameters => ({

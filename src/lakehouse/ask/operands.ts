@@ -45,9 +45,12 @@ const written = (units: bigint, type: ColumnType): ValueExpr['value'] => {
   return `${units < 0n ? '-' : ''}${digits.slice(0, point)}${type.scale > 0 ? `.${digits.slice(point)}` : ''}`;
 };
 
+/** Whether another whole number may have been sent: readers of JSON round those beyond 2^53 to a neighbour. */
+const mayBeRounded = (given: Sent): boolean => typeof given === 'number' && Number.isInteger(given) && !Number.isSafeInteger(given);
+
 /**
  * Reads a number exactly, whatever the column's type: 2.5 lies between the 2 and the 3 of an INT column. No engine is asked to compare two types, because each
- * converts them in its own way, and one of them drops digits.
+ * converts them in its own way, and one of them drops digits. Null for a value of the column's range that may have been rounded before.
  */
 const exact = (given: Sent, column: ColumnType): Operand | null => {
   const number = typeof given === 'boolean' ? null : plainDecimal(String(given).trim());
@@ -58,6 +61,7 @@ const exact = (given: Sent, column: ColumnType): Operand | null => {
   const floor = units / shift - (units < 0n && units % shift !== 0n ? 1n : 0n);
   const [least, greatest] = range(column);
   if (floor < least) return { value: null, exact: false };
+  if (mayBeRounded(given) && floor <= greatest) return null;
   const value = floor > greatest ? greatest : floor;
   return { value: { kind: 'value', value: written(value, column), type: column }, exact: value * shift === units };
 };
@@ -120,8 +124,8 @@ const READERS: Record<Comparable, { expects: string; read: (given: Sent, type: C
     },
   },
   int: { expects: 'a number', read: exact },
-  bigint: { expects: 'a number', read: exact },
-  decimal: { expects: 'a number', read: exact },
+  bigint: { expects: 'a number, as text where it is beyond 2^53', read: exact },
+  decimal: { expects: 'a number, as text where it is beyond 2^53', read: exact },
   double: { expects: 'a number', read: approximate },
   string: { expects: 'text', read: (given, type) => (typeof given === 'string' ? { kind: 'value', value: given, type } : null) },
   date: {
