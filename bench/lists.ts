@@ -34,6 +34,7 @@ async function statementsOf(ask: (db: Queryable) => Promise<unknown>): Promise<Q
   await ask({
     rows: note,
     one: async (query: Query) => (await note(query))[0],
+    count: async (query: Query) => (await note(query)).length,
     run: async (query: Query) => (await note(query)).length,
   });
   return sent;

@@ -13,6 +13,8 @@ export interface Queryable {
   rows<T>(query: Query): Promise<T[]>;
   /** The first row, or undefined. */
   one<T>(query: Query): Promise<T | undefined>;
+  /** What the first row has in its column `count`; 0 without a row. */
+  count(query: Query): Promise<number>;
   /** Number of rows that the statement changed. */
   run(query: Query): Promise<number>;
 }
@@ -87,6 +89,7 @@ function queryable(runner: Runner, onQuery: OnQuery): Queryable {
   return {
     rows: async <T>(query: Query) => (await execute(query)).rows as T[],
     one: async <T>(query: Query) => (await execute(query)).rows[0] as T | undefined,
+    count: async (query: Query) => ((await execute(query)).rows[0] as { count: number } | undefined)?.count ?? 0,
     run: async (query: Query) => (await execute(query)).rowCount ?? 0,
   };
 }

@@ -57,10 +57,8 @@ export const lockAccount = (db: Queryable, userId: string) =>
   db.one(sql('account.lockAccount')`select 1 from users where id = ${userId} for update`);
 
 /** Counts the ways in which a person can sign in: a proven address, providers, passkeys. */
-export const countWaysIn = async (db: Queryable, userId: string) =>
-  (
-    await db.one<{ count: number }>(sql('account.countWaysIn')`
-      select ((select count(*) from provider_accounts where user_id = u.id) + (select count(*) from passkeys where user_id = u.id)
-        + u.email_verified::integer)::integer as count
-      from users u where u.id = ${userId}`)
-  )?.count ?? 0;
+export const countWaysIn = (db: Queryable, userId: string) =>
+  db.count(sql('account.countWaysIn')`
+    select ((select count(*) from provider_accounts where user_id = u.id) + (select count(*) from passkeys where user_id = u.id)
+      + u.email_verified::integer)::integer as count
+    from users u where u.id = ${userId}`);

@@ -13,12 +13,10 @@ export const listOwnAudit = (db: Queryable, userId: string, actions: readonly st
     ) events
     where action = any (${actions}::text[]) order by at desc, id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countOwnAudit = async (db: Queryable, userId: string, actions: readonly string[]) =>
-  (
-    await db.one<{ count: number }>(sql('audit.countOwn')`
-      select count(*)::integer as count
-      from (
-        select 1 from audit_events
-        where (actor_id = ${userId} or subject_id = ${userId}) and action = any (${actions}::text[]) limit 10001
-      ) counted`)
-  )?.count ?? 0;
+export const countOwnAudit = (db: Queryable, userId: string, actions: readonly string[]) =>
+  db.count(sql('audit.countOwn')`
+    select count(*)::integer as count
+    from (
+      select 1 from audit_events
+      where (actor_id = ${userId} or subject_id = ${userId}) and action = any (${actions}::text[]) limit 10001
+    ) counted`);

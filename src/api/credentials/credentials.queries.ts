@@ -66,12 +66,8 @@ export const listApiKeys = (db: Queryable, userId: string, { limit, offset, sort
     select ${columns} from api_keys k where k.user_id = ${userId}
     order by ${keyword(`${SORTED[sort]} ${descending ? 'desc' : 'asc'} nulls last`)}, k.id desc limit ${limit} offset ${offset}`);
 
-export const countApiKeys = async (db: Queryable, userId: string) =>
-  (
-    await db.one<{ count: number }>(
-      sql('credentials.countApiKeys')`select count(*)::integer as count from api_keys where user_id = ${userId}`,
-    )
-  )?.count ?? 0;
+export const countApiKeys = (db: Queryable, userId: string) =>
+  db.count(sql('credentials.countApiKeys')`select count(*)::integer as count from api_keys where user_id = ${userId}`);
 
 export const updateApiKey = (
   db: Queryable,

@@ -17,9 +17,8 @@ export const listDashboards = (db: Queryable, experimentId: string, page: { limi
     select ${columns} from dashboards d ${joins} where d.experiment_id = ${experimentId}
     order by d.created_at desc, d.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countDashboards = async (db: Queryable, experimentId: string) =>
-  (await db.one<{ count: number }>(sql('dashboards.count')`select count(*) as count from dashboards where experiment_id = ${experimentId}`))
-    ?.count ?? 0;
+export const countDashboards = (db: Queryable, experimentId: string) =>
+  db.count(sql('dashboards.count')`select count(*) as count from dashboards where experiment_id = ${experimentId}`);
 
 export const findDashboard = (db: Queryable, experimentId: string, id: string) =>
   db.one<VersionedDashboard>(sql('dashboards.find')`

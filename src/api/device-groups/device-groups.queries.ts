@@ -26,12 +26,8 @@ export const listGroups = (db: Queryable, filter: GroupFilter, page: { limit: nu
   db.rows<CountedDeviceGroup>(sql('deviceGroups.list')`
     select ${columns} ${matching(filter)} order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countGroups = async (db: Queryable, filter: GroupFilter, most: number) =>
-  (
-    await db.one<{ count: number }>(
-      sql('deviceGroups.count')`select count(*) as count from (select 1 ${matching(filter)} limit ${most}) counted`,
-    )
-  )?.count ?? 0;
+export const countGroups = (db: Queryable, filter: GroupFilter, most: number) =>
+  db.count(sql('deviceGroups.count')`select count(*) as count from (select 1 ${matching(filter)} limit ${most}) counted`);
 
 export type VersionedGroup = CountedDeviceGroup & { version: number };
 

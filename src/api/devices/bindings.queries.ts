@@ -45,12 +45,8 @@ export const insertBindings = (db: Queryable, binding: { deviceId: string; exper
     select id, ${binding.deviceId}, ${binding.addedBy}, clock_timestamp() from unnest(${binding.experimentIds}::uuid[]) with ordinality as given (id, position) order by position
     on conflict do nothing returning experiment_id as "experimentId"`);
 
-export const countBindings = async (db: Queryable, deviceId: string) =>
-  (
-    await db.one<{ count: number }>(
-      sql('devices.countBindings')`select count(*) as count from experiment_devices where device_id = ${deviceId}`,
-    )
-  )?.count ?? 0;
+export const countBindings = (db: Queryable, deviceId: string) =>
+  db.count(sql('devices.countBindings')`select count(*) as count from experiment_devices where device_id = ${deviceId}`);
 
 export interface ExperimentDeviceRow {
   id: string;
@@ -70,12 +66,8 @@ export const listExperimentDevices = (db: Queryable, experimentId: string, page:
     from experiment_devices b join devices d on d.id = b.device_id
     where b.experiment_id = ${experimentId} order by b.added_at desc, d.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countExperimentDevices = async (db: Queryable, experimentId: string) =>
-  (
-    await db.one<{ count: number }>(
-      sql('devices.countOfExperiment')`select count(*) as count from experiment_devices where experiment_id = ${experimentId}`,
-    )
-  )?.count ?? 0;
+export const countExperimentDevices = (db: Queryable, experimentId: string) =>
+  db.count(sql('devices.countOfExperiment')`select count(*) as count from experiment_devices where experiment_id = ${experimentId}`);
 
 export const deleteBinding = (db: Queryable, experimentId: string, deviceId: string) =>
   db.run(sql('devices.unbind')`delete from experiment_devices where experiment_id = ${experimentId} and device_id = ${deviceId}`);

@@ -31,12 +31,8 @@ export const listDevices = (db: Queryable, filter: DeviceFilter, page: { limit: 
   db.rows<Device>(sql('devices.list')`
     select ${columns} ${matching(filter)} order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countDevices = async (db: Queryable, filter: DeviceFilter, most: number) =>
-  (
-    await db.one<{ count: number }>(
-      sql('devices.count')`select count(*) as count from (select 1 ${matching(filter)} limit ${most}) counted`,
-    )
-  )?.count ?? 0;
+export const countDevices = (db: Queryable, filter: DeviceFilter, most: number) =>
+  db.count(sql('devices.count')`select count(*) as count from (select 1 ${matching(filter)} limit ${most}) counted`);
 
 export type VersionedDevice = Device & { version: number };
 

@@ -122,12 +122,11 @@ export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: {
 };
 
 /** Counts the experiments that match, up to `most`. */
-export const countExperiments = async (db: Queryable, filter: ExperimentFilter, most: number) => {
+export const countExperiments = (db: Queryable, filter: ExperimentFilter, most: number) => {
   const parts = filter.search === undefined ? listParts(filter) : [fragment`select from ${found(filter, most)} f`];
   const counts = parts.map((rows) => fragment`(select count(*) from (${rows} limit ${constant(most)}) counted)`);
-  const row = await db.one<{ count: number }>(sql('experiments.count')`
+  return db.count(sql('experiments.count')`
     select least(${most}, ${counts.reduce((sum, count) => fragment`${sum} + ${count}`)}) as count`);
-  return row?.count ?? 0;
 };
 
 export type VersionedExperiment = Experiment & { version: number };

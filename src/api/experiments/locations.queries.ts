@@ -14,12 +14,8 @@ export const listLocations = async (db: Queryable, experimentId: string, page: {
       select ${location} from locations l where l.experiment_id = ${experimentId} order by l.ordinal limit ${page.limit} offset ${page.offset}`)
   ).map((row) => row.location);
 
-export const countLocations = async (db: Queryable, experimentId: string) =>
-  (
-    await db.one<{ count: number }>(
-      sql('experiments.countLocations')`select count(*) as count from locations where experiment_id = ${experimentId}`,
-    )
-  )?.count ?? 0;
+export const countLocations = (db: Queryable, experimentId: string) =>
+  db.count(sql('experiments.countLocations')`select count(*) as count from locations where experiment_id = ${experimentId}`);
 
 /** Adds locations, and answers them in the order given. */
 export const insertLocations = async (db: Queryable, experimentId: string, locations: readonly NewLocation[]): Promise<Location[]> =>

@@ -75,11 +75,9 @@ export const listExports = (
     select ${columns} from exports e where e.experiment_id = ${table.experimentId} and e.table_identifier = ${table.tableIdentifier}
     order by e.created_at desc, e.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countExports = async (db: Queryable, table: { experimentId: string; tableIdentifier: string }, most: number) =>
-  (
-    await db.one<{ count: number }>(sql('exports.count')`
-    select count(*) as count from (select 1 from exports where experiment_id = ${table.experimentId} and table_identifier = ${table.tableIdentifier} limit ${most}) counted`)
-  )?.count ?? 0;
+export const countExports = (db: Queryable, table: { experimentId: string; tableIdentifier: string }, most: number) =>
+  db.count(sql('exports.count')`
+    select count(*) as count from (select 1 from exports where experiment_id = ${table.experimentId} and table_identifier = ${table.tableIdentifier} limit ${most}) counted`);
 
 export const findExport = (db: Queryable, experimentId: string, exportId: string) =>
   db.one<ExportRow>(sql('exports.find')`select ${columns} from exports e where e.id = ${exportId} and e.experiment_id = ${experimentId}`);

@@ -12,12 +12,8 @@ export const listTransferRequests = (db: Queryable, userId: string, page: { limi
     select ${columns} from project_transfer_requests t where t.user_id = ${userId}
     order by t.requested_at desc, t.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countTransferRequests = async (db: Queryable, userId: string) =>
-  (
-    await db.one<{ count: number }>(
-      sql('imports.countRequests')`select count(*) as count from project_transfer_requests where user_id = ${userId}`,
-    )
-  )?.count ?? 0;
+export const countTransferRequests = (db: Queryable, userId: string) =>
+  db.count(sql('imports.countRequests')`select count(*) as count from project_transfer_requests where user_id = ${userId}`);
 
 /** Finds the earlier request that prevents another one for the same project. */
 export const findStanding = (db: Queryable, userId: string, projectIdOld: string) =>

@@ -46,20 +46,16 @@ export const findPending = (db: Queryable, { resourceId, invitedBy, email }: Pla
       and case when ${resourceId}::uuid is null then resource_id is null and invited_by = ${invitedBy} else resource_id = ${resourceId}::uuid end
     for update`);
 
-export const countPending = async (db: Queryable, { resourceId, invitedBy }: Place) =>
-  (
-    await db.one<{ count: number }>(sql('invitations.countPending')`
-      select count(*) as count from invitations
-      where status = 'pending' and expires_at > now()
-        and case when ${resourceId}::uuid is null then resource_id is null and invited_by = ${invitedBy} else resource_id = ${resourceId}::uuid end`)
-  )?.count ?? 0;
+export const countPending = (db: Queryable, { resourceId, invitedBy }: Place) =>
+  db.count(sql('invitations.countPending')`
+    select count(*) as count from invitations
+    where status = 'pending' and expires_at > now()
+      and case when ${resourceId}::uuid is null then resource_id is null and invited_by = ${invitedBy} else resource_id = ${resourceId}::uuid end`);
 
 /** Counts the invitations to the service that somebody sent in the last 24 hours. `lockInviter` makes two counts of one person wait for each other. */
-export const countSentToday = async (db: Queryable, invitedBy: string) =>
-  (
-    await db.one<{ count: number }>(sql('invitations.countSentToday')`
-      select count(*) as count from invitations where invited_by = ${invitedBy} and resource_type = 'platform' and created_at > now() - interval '24 hours'`)
-  )?.count ?? 0;
+export const countSentToday = (db: Queryable, invitedBy: string) =>
+  db.count(sql('invitations.countSentToday')`
+    select count(*) as count from invitations where invited_by = ${invitedBy} and resource_type = 'platform' and created_at > now() - interval '24 hours'`);
 
 export const lockInviter = (db: Queryable, userId: string) =>
   db.one<{ email: string | null }>(

@@ -38,8 +38,8 @@ export const listMacros = (db: Queryable, filter: MacroFilter, page: { limit: nu
     order by page.position`);
 
 /** Counts the macros that match, up to `most`. */
-export const countMacros = async (db: Queryable, filter: MacroFilter, most: number) =>
-  (await db.one<{ count: number }>(sql('macros.count')`select count(*) as count from ${matching(filter, most)}`))?.count ?? 0;
+export const countMacros = (db: Queryable, filter: MacroFilter, most: number) =>
+  db.count(sql('macros.count')`select count(*) as count from ${matching(filter, most)}`);
 
 export const findMacro = (db: Queryable, id: string) =>
   db.one<MacroRow>(sql('macros.find')`select ${columns} from macros m ${joins} where m.id = ${id}`);

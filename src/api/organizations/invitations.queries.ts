@@ -36,11 +36,9 @@ export const findPendingInvitation = (db: Queryable, organizationId: string, ema
     select id, expires_at <= now() as "isExpired" from organization_invitations
     where organization_id = ${organizationId} and email = canonical_email(${email}) and status = 'pending' for update`);
 
-export const countLiveInvitations = async (db: Queryable, organizationId: string) =>
-  (
-    await db.one<{ count: number }>(sql('organizations.countLiveInvitations')`
-      select count(*) as count from organization_invitations where organization_id = ${organizationId} and status = 'pending' and expires_at > now()`)
-  )?.count ?? 0;
+export const countLiveInvitations = (db: Queryable, organizationId: string) =>
+  db.count(sql('organizations.countLiveInvitations')`
+    select count(*) as count from organization_invitations where organization_id = ${organizationId} and status = 'pending' and expires_at > now()`);
 
 export const insertInvitation = (
   db: Queryable,
@@ -54,11 +52,9 @@ export const insertInvitationTeams = (db: Queryable, invitationId: string, teamI
   db.run(sql('organizations.insertInvitationTeams')`
     insert into organization_invitation_teams (invitation_id, team_id) select ${invitationId}, unnest(${teamIds}::uuid[])`);
 
-export const countTeams = async (db: Queryable, organizationId: string, teamIds: readonly string[]) =>
-  (
-    await db.one<{ count: number }>(sql('organizations.countTeams')`
-      select count(*) as count from teams where organization_id = ${organizationId} and id = any (${teamIds}::uuid[])`)
-  )?.count ?? 0;
+export const countTeams = (db: Queryable, organizationId: string, teamIds: readonly string[]) =>
+  db.count(sql('organizations.countTeams')`
+    select count(*) as count from teams where organization_id = ${organizationId} and id = any (${teamIds}::uuid[])`);
 
 export const prolongInvitation = (db: Queryable, id: string, hours: number) =>
   db.run(sql('organizations.prolongInvitation')`

@@ -43,8 +43,8 @@ export const listDirectory = (db: Queryable, asked: { userId: string; search: st
     ${directory(asked)}
     order by lower(o.name), o.id limit ${page.limit} offset ${page.offset}`);
 
-export const countDirectory = async (db: Queryable, asked: { userId: string; search: string }) =>
-  (await db.one<{ count: number }>(sql('organizations.countDirectory')`select count(*) as count ${directory(asked)}`))?.count ?? 0;
+export const countDirectory = (db: Queryable, asked: { userId: string; search: string }) =>
+  db.count(sql('organizations.countDirectory')`select count(*) as count ${directory(asked)}`);
 
 export const listOwnOrganizations = (db: Queryable, userId: string) =>
   db.rows<OwnOrganization>(sql('organizations.listOwn')`
@@ -166,8 +166,6 @@ export const listAuditEvents = (db: Queryable, id: string, filter: AuditFilter, 
     from ${auditOf(id, filter)}
     order by at desc, id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countAuditEvents = async (db: Queryable, id: string, filter: AuditFilter, most: number) =>
-  (
-    await db.one<{ count: number }>(sql('organizations.countAuditEvents')`
-      select count(*) as count from (select from ${auditOf(id, filter)} limit ${most}) counted`)
-  )?.count ?? 0;
+export const countAuditEvents = (db: Queryable, id: string, filter: AuditFilter, most: number) =>
+  db.count(sql('organizations.countAuditEvents')`
+    select count(*) as count from (select from ${auditOf(id, filter)} limit ${most}) counted`);

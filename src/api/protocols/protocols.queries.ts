@@ -37,8 +37,8 @@ export const listProtocols = (db: Queryable, filter: ProtocolFilter, page: { lim
     order by page.position`);
 
 /** Counts the protocols that match, up to `most`. */
-export const countProtocols = async (db: Queryable, filter: ProtocolFilter, most: number) =>
-  (await db.one<{ count: number }>(sql('protocols.count')`select count(*) as count from ${matching(filter, most)}`))?.count ?? 0;
+export const countProtocols = (db: Queryable, filter: ProtocolFilter, most: number) =>
+  db.count(sql('protocols.count')`select count(*) as count from ${matching(filter, most)}`);
 
 export const findProtocol = (db: Queryable, id: string) =>
   db.one<ProtocolRow>(sql('protocols.find')`select ${columns} from protocols p ${joins} where p.id = ${id}`);

@@ -25,12 +25,8 @@ export const listCodeVersions = (db: Queryable, resourceId: string, page: { limi
     select ${summary} from code_versions v ${people}
     where v.resource_id = ${resourceId} order by v.version desc limit ${page.limit} offset ${page.offset}`);
 
-export const countCodeVersions = async (db: Queryable, resourceId: string) =>
-  (
-    await db.one<{ count: number }>(
-      sql('resources.countCodeVersions')`select count(*) as count from code_versions where resource_id = ${resourceId}`,
-    )
-  )?.count ?? 0;
+export const countCodeVersions = (db: Queryable, resourceId: string) =>
+  db.count(sql('resources.countCodeVersions')`select count(*) as count from code_versions where resource_id = ${resourceId}`);
 
 /** One version; `kind` is the family of a protocol or the language of a macro. */
 export const findCodeVersion = (db: Queryable, resourceId: string, version: number) =>

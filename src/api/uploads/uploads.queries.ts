@@ -27,11 +27,9 @@ export const listUploads = (db: Queryable, viewerId: string, filter: UploadFilte
     select ${columnsFor(viewerId)} from uploads u left join lake_tables t on t.id = u.table_id
     where ${matches(filter)} order by u.created_at desc, u.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countUploads = async (db: Queryable, filter: UploadFilter, most: number) =>
-  (
-    await db.one<{ count: number }>(sql('uploads.count')`
-    select count(*) as count from (select 1 from uploads u left join lake_tables t on t.id = u.table_id where ${matches(filter)} limit ${most}) counted`)
-  )?.count ?? 0;
+export const countUploads = (db: Queryable, filter: UploadFilter, most: number) =>
+  db.count(sql('uploads.count')`
+    select count(*) as count from (select 1 from uploads u left join lake_tables t on t.id = u.table_id where ${matches(filter)} limit ${most}) counted`);
 
 export const findUpload = (db: Queryable, viewerId: string, { experimentId, uploadId }: { experimentId: string; uploadId: string }) =>
   db.one<Upload>(sql('uploads.find')`

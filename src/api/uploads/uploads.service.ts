@@ -4,7 +4,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller, HeldKey } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import type { Transaction } from '../../database/database.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
 import { PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
@@ -243,11 +243,7 @@ interface UploadPath {
 }
 
 /** One upload with the report of every file. */
-export async function loadReport(
-  db: Pick<Transaction, 'rows' | 'one' | 'run'>,
-  { userId }: Caller,
-  path: UploadPath,
-): Promise<UploadReport> {
+export async function loadReport(db: Queryable, { userId }: Caller, path: UploadPath): Promise<UploadReport> {
   const upload = await findUpload(db, userId, path);
   if (!upload) throw errors.uploadNotFound();
   return { ...upload, files: await listUploadFiles(db, path.uploadId) };

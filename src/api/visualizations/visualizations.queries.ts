@@ -22,12 +22,10 @@ export const listVisualizations = (
     where v.experiment_id = ${filter.experimentId} and (${filter.chartFamily ?? null}::text is null or v.chart_family = ${filter.chartFamily ?? null})
     order by v.created_at desc, v.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countVisualizations = async (db: Queryable, filter: { experimentId: string; chartFamily: ChartFamily | undefined }) =>
-  (
-    await db.one<{ count: number }>(sql('visualizations.count')`
-      select count(*) as count from visualizations v
-      where v.experiment_id = ${filter.experimentId} and (${filter.chartFamily ?? null}::text is null or v.chart_family = ${filter.chartFamily ?? null})`)
-  )?.count ?? 0;
+export const countVisualizations = (db: Queryable, filter: { experimentId: string; chartFamily: ChartFamily | undefined }) =>
+  db.count(sql('visualizations.count')`
+    select count(*) as count from visualizations v
+    where v.experiment_id = ${filter.experimentId} and (${filter.chartFamily ?? null}::text is null or v.chart_family = ${filter.chartFamily ?? null})`);
 
 export const findVisualization = (db: Queryable, experimentId: string, id: string) =>
   db.one<VersionedVisualization>(sql('visualizations.find')`

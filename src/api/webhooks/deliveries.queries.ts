@@ -24,11 +24,9 @@ export const listDeliveries = (
     select ${columns} from ${withLast} where ${matches(endpointId, status)}
     order by m.created_at desc, m.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countDeliveries = async (db: Queryable, endpointId: string, status: WebhookDeliveryStatus | undefined, most: number) =>
-  (
-    await db.one<{ count: number }>(sql('webhooks.countDeliveries')`
-    select count(*) as count from (select from webhook_messages m where ${matches(endpointId, status)} limit ${most}) counted`)
-  )?.count ?? 0;
+export const countDeliveries = (db: Queryable, endpointId: string, status: WebhookDeliveryStatus | undefined, most: number) =>
+  db.count(sql('webhooks.countDeliveries')`
+    select count(*) as count from (select from webhook_messages m where ${matches(endpointId, status)} limit ${most}) counted`);
 
 export const findDelivery = (db: Queryable, endpointId: string, id: string) =>
   db.one<WebhookDeliveryReport>(sql('webhooks.findDelivery')`

@@ -9,12 +9,8 @@ export const listVersions = (db: Queryable, workbookId: string, page: { limit: n
   db.rows<WorkbookVersionSummary>(sql('workbooks.versions')`
     select ${summary} from workbook_versions v where v.workbook_id = ${workbookId} order by v.version desc limit ${page.limit} offset ${page.offset}`);
 
-export const countVersions = async (db: Queryable, workbookId: string) =>
-  (
-    await db.one<{ count: number }>(
-      sql('workbooks.countVersions')`select count(*) as count from workbook_versions where workbook_id = ${workbookId}`,
-    )
-  )?.count ?? 0;
+export const countVersions = (db: Queryable, workbookId: string) =>
+  db.count(sql('workbooks.countVersions')`select count(*) as count from workbook_versions where workbook_id = ${workbookId}`);
 
 /** A version of a workbook. `snapshots` is JSON text, so that numbers in code keep their digits. */
 export type VersionRow = WorkbookVersionSummary & { cells: unknown; metadata: Record<string, unknown>; snapshots: string };

@@ -38,8 +38,8 @@ export const listWorkbooks = (db: Queryable, filter: WorkbookFilter, page: { lim
     order by page.position`);
 
 /** Counts the workbooks that match, up to `most`. */
-export const countWorkbooks = async (db: Queryable, filter: WorkbookFilter, most: number) =>
-  (await db.one<{ count: number }>(sql('workbooks.count')`select count(*) as count from ${matching(filter, most)}`))?.count ?? 0;
+export const countWorkbooks = (db: Queryable, filter: WorkbookFilter, most: number) =>
+  db.count(sql('workbooks.count')`select count(*) as count from ${matching(filter, most)}`);
 
 export const findWorkbook = (db: Queryable, id: string) =>
   db.one<WorkbookRow>(sql('workbooks.find')`select ${shared}, w.cells, r.version from workbooks w ${joins} where w.id = ${id}`);

@@ -70,12 +70,10 @@ export const listEntries = (db: Queryable, tableId: string, limit: number) =>
     from lake_log l join lake_tables t on t.id = l.table_id where l.table_id = ${tableId} order by l.version limit ${limit}`);
 
 /** Counts the tables whose given version no reader of the log can see yet. */
-export const countUnpublished = async (db: Queryable, tables: readonly { tableId: string; version: number }[]): Promise<number> =>
-  (
-    await db.one<{ count: number }>(sql('lakeLog.countUnpublished')`select count(*)::int as count
+export const countUnpublished = (db: Queryable, tables: readonly { tableId: string; version: number }[]): Promise<number> =>
+  db.count(sql('lakeLog.countUnpublished')`select count(*)::int as count
       from jsonb_to_recordset(${JSON.stringify(tables)}::jsonb) as r("tableId" uuid, version bigint)
-      left join lake_tables t on t.id = r."tableId" where coalesce(t.published_version, -1) < r.version`)
-  )?.count ?? 0;
+      left join lake_tables t on t.id = r."tableId" where coalesce(t.published_version, -1) < r.version`);
 
 /** Notes that every entry up to a version is published. */
 export const markPublished = (tx: Transaction, tableId: string, version: number) =>
