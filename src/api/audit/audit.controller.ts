@@ -3,24 +3,9 @@ import { Get, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { AUDIT_ACTIONS } from '../../auth/audit.ts';
 import { setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import type { PageQuery } from '../resources/resources.model.ts';
 import type { AuditEntry } from './audit.model.ts';
 import { countOwnAudit, listOwnAudit } from './audit.queries.ts';
-
-interface AuditQuery {
-  /**
-   * Page to answer, counted from 1; 1 by default.
-   * @isInt
-   * @minimum 1
-   */
-  page?: number;
-  /**
-   * Rows of one page, 1 to 100; 100 by default.
-   * @isInt
-   * @minimum 1
-   * @maximum 100
-   */
-  pageSize?: number;
-}
 
 // who signs in and with what; what is done to resources is read where they are
 const OWN_ACTIONS = AUDIT_ACTIONS.filter((action) => /^(user|session|api-key|passkey|provider)\./.test(action));
@@ -35,7 +20,7 @@ export class AuditController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listMyAuditEvents(@Request() request: HttpRequest, @Queries() query: AuditQuery): Promise<AuditEntry[]> {
+  public async listMyAuditEvents(@Request() request: HttpRequest, @Queries() query: PageQuery): Promise<AuditEntry[]> {
     const page = readPageQuery(query);
     const [rows, total] = await Promise.all([
       listOwnAudit(this.ctx.db, this.caller.userId, OWN_ACTIONS, page),

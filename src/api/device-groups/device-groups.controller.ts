@@ -4,6 +4,7 @@ import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import type { ListPage } from '../sharing/sharing.model.ts';
 import type {
   CountedDeviceGroup,
   DeviceGroup,
@@ -23,7 +24,7 @@ import { countGroups, findGroup, listGroups } from './device-groups.queries.ts';
 import { addMembers, createGroup, patchGroup, removeGroup, removeMember, loadMembers } from './device-groups.service.ts';
 import { issueForGroup, onboardGroup, revokeForGroup, rotateForGroup } from './group-changes.service.ts';
 
-interface DeviceGroupListQuery {
+interface DeviceGroupListQuery extends ListPage {
   /** `all`: everything that you may read. `related`: without what you can read only because it is public. `all` by default. */
   scope?: 'all' | 'related';
   /**
@@ -31,19 +32,6 @@ interface DeviceGroupListQuery {
    * @maxLength 200
    */
   search?: string;
-  /**
-   * Page to answer, counted from 1. Without `page` and `pageSize` the first 1,000 rows are answered at once.
-   * @isInt
-   * @minimum 1
-   */
-  page?: number;
-  /**
-   * Rows of one page, 1 to 100. 100 when only `page` is given; without either, the first 1,000 rows are answered.
-   * @isInt
-   * @minimum 1
-   * @maximum 100
-   */
-  pageSize?: number;
 }
 
 @Route('api/v1/device-groups')

@@ -3,6 +3,7 @@ import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security
 import { loadCapabilities } from '../../authorization/access.ts';
 import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import type { ListPage } from '../sharing/sharing.model.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from './certificates.service.ts';
 import type {
   CertificateBundle,
@@ -30,7 +31,7 @@ import {
 } from './devices.service.ts';
 import { listBoundExperiments, onboardDevice } from './onboarding.service.ts';
 
-interface DeviceListQuery {
+interface DeviceListQuery extends ListPage {
   /** `all`: everything that you may read. `related`: without what you can read only because it is public. `all` by default. */
   scope?: 'all' | 'related';
   /** Only devices of this type. */
@@ -40,19 +41,6 @@ interface DeviceListQuery {
    * @maxLength 200
    */
   search?: string;
-  /**
-   * Page to answer, counted from 1. Without `page` and `pageSize` the first 1,000 rows are answered at once.
-   * @isInt
-   * @minimum 1
-   */
-  page?: number;
-  /**
-   * Rows of one page, 1 to 100. 100 when only `page` is given; without either, the first 1,000 rows are answered.
-   * @isInt
-   * @minimum 1
-   * @maximum 100
-   */
-  pageSize?: number;
 }
 
 @Route('api/v1/devices')

@@ -2,25 +2,10 @@ import type { Request as HttpRequest } from 'express';
 import { Delete, Get, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
 import { setListHeaders, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import type { ListPage } from '../sharing/sharing.model.ts';
 import { countExperimentDevices, listExperimentDevices } from './bindings.queries.ts';
 import type { ExperimentDevice } from './devices.model.ts';
 import { detachDevice, requireRelation } from './onboarding.service.ts';
-
-interface ExperimentDevicesQuery {
-  /**
-   * Page to answer, counted from 1. Without `page` and `pageSize` the first 1,000 rows are answered at once.
-   * @isInt
-   * @minimum 1
-   */
-  page?: number;
-  /**
-   * Rows of one page, 1 to 100. 100 when only `page` is given; without either, the first 1,000 rows are answered.
-   * @isInt
-   * @minimum 1
-   * @maximum 100
-   */
-  pageSize?: number;
-}
 
 @Route('api/v1/experiments/{id}/devices')
 @Tags('Devices')
@@ -36,7 +21,7 @@ export class ExperimentDevicesController extends ApiController {
   public async listExperimentDevices(
     @Request() request: HttpRequest,
     @Path() id: string,
-    @Queries() query: ExperimentDevicesQuery,
+    @Queries() query: ListPage,
   ): Promise<ExperimentDevice[]> {
     await requireRelation(this.ctx, this.caller, id);
     const page = readPageOrWhole(query);

@@ -4,6 +4,7 @@ import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { limitCount, readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import type { PageQuery } from '../resources/resources.model.ts';
 import type {
   Experiment,
   ExperimentAccess,
@@ -17,7 +18,7 @@ import type {
 import { countExperiments, findExperiment, hasFlow, listExperiments } from './experiments.queries.ts';
 import { patchExperiment, removeExperiment, setVisibility } from './experiments.service.ts';
 
-interface ExperimentListQuery {
+interface ExperimentListQuery extends PageQuery {
   /** Deprecated: `member` is an old name of `scope=related`. */
   filter?: 'member';
   /** `all`: everything that you may read. `related`: without what you can read only because it is public. `all` by default. */
@@ -33,19 +34,6 @@ interface ExperimentListQuery {
    * @maxLength 200
    */
   search?: string;
-  /**
-   * Page to answer, counted from 1; 1 by default.
-   * @isInt
-   * @minimum 1
-   */
-  page?: number;
-  /**
-   * Rows of one page, 1 to 100; 100 by default.
-   * @isInt
-   * @minimum 1
-   * @maximum 100
-   */
-  pageSize?: number;
 }
 
 @Route('api/v1/experiments')
