@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ACTIONS, listGrantActions, listRoleActions, RESOURCE_TYPES, type ResourceType } from '../../src/authorization/roles.ts';
+import { ACTIONS, RESOURCE_TYPES, type ResourceType } from '../../src/authorization/roles.ts';
 import { sql } from '../../src/database/sql.ts';
 import { proveCase } from '../support/cases.ts';
 import { accessCases, type AccessCase } from '../support/operations.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { listGrantActions, listRoleActions } from './role-matrix.ts';
 
 let site: TestServer;
 beforeAll(async () => {
