@@ -146,7 +146,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     packet.retain = false;
     if (packet.qos === 2) throw refused('quality-of-service-2');
     const topic = parseTopic(packet.topic);
-    if (topic?.kind !== 'measurement' && topic?.kind !== 'personal') throw refused('topic-unknown');
+    if (!topic) throw refused('topic-unknown');
     if (isStale(session)) await recheck(session);
     if (!session.holder || !mayPublish(session, packet.topic)) throw refused('topic-not-allowed');
     const { clientId, thingName, userId } = session;

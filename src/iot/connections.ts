@@ -3,7 +3,7 @@ import type { PersonalSession } from './credentials.ts';
 import type { PolicyDocument } from './evaluator.ts';
 import type { GateLimits } from './gate.ts';
 import type { CertificateEnd, CertificateStatus } from './registry.ts';
-import type { MeasurementTopic, PersonalTopic } from './topics.ts';
+import type { Topic } from './topics.ts';
 
 /** The holder of a certificate, as the registry knows it now. */
 export interface DevicePrincipal {
@@ -13,7 +13,7 @@ export interface DevicePrincipal {
 }
 
 export interface BrokerMessage {
-  topic: MeasurementTopic | PersonalTopic;
+  topic: Topic;
   /** Client id of the connection; for a device the name of its thing. */
   clientId: string;
   /** The certificate's thing; null for a person. */

@@ -42,6 +42,3 @@ export function nameThing(deviceType: string, serialNumber: string): string {
   }
   return name;
 }
-
-/** Whether a text could be a thing name at all (the registry's alphabet and length). */
-export const isThingName = (text: string): boolean => /^[A-Za-z0-9:_-]{1,128}$/.test(text);

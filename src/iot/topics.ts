@@ -1,4 +1,4 @@
-/** Parses and prints every MQTT topic of the platform. Nothing else in the code takes a topic apart. */
+/** The MQTT topics that measurements are published to. Nothing else in the code takes a topic apart. */
 
 /** From a device: `experiment/data_ingest/v1/{experimentId}/{sensorType}/{sensorVersion}/{sensorId}[/{protocolId}]`. */
 export interface MeasurementTopic {
@@ -24,22 +24,7 @@ export interface PersonalTopic {
   sensorId: string;
 }
 
-/** To a device: `device/scripts/v1/{sensorType}/{sensorVersion}/{thingName}`. */
-export interface ScriptTopic {
-  kind: 'script';
-  sensorType: string;
-  sensorVersion: string;
-  thingName: string;
-}
-
-/** From the broker: `$aws/events/presence/{connected|disconnected}/{clientId}`. */
-export interface PresenceTopic {
-  kind: 'presence';
-  event: 'connected' | 'disconnected';
-  clientId: string;
-}
-
-export type Topic = MeasurementTopic | PersonalTopic | ScriptTopic | PresenceTopic;
+export type Topic = MeasurementTopic | PersonalTopic;
 
 /** AWS IoT takes at most 256 bytes and 7 slashes; the longest shapes here have exactly 7. */
 const LONGEST_TOPIC = 256;
@@ -53,9 +38,8 @@ export const isLevel = (text: string): boolean => text !== '' && !/[/+#\p{Cc}]/u
 export const MEASUREMENT_ROOT = 'experiment/data_ingest/v1';
 /** Everything people with temporary credentials may publish under, up to the person. */
 export const PERSONAL_ROOT = 'data_ingest/v1/u';
-/** Everything sent to devices. */
+/** Everything sent to devices: `device/scripts/v1/{sensorType}/{sensorVersion}/{thingName}`. */
 export const SCRIPT_ROOT = 'device/scripts/v1';
-const PRESENCE_ROOT = '$aws/events/presence';
 
 const levelsBelow = (topic: string, root: string): string[] | null =>
   topic.startsWith(`${root}/`) ? topic.slice(root.length + 1).split('/') : null;
@@ -74,27 +58,13 @@ function parsePersonal(levels: string[]): PersonalTopic | null {
     : null;
 }
 
-function parseScript(levels: string[]): ScriptTopic | null {
-  const [sensorType, sensorVersion, thingName] = levels;
-  return levels.length === 3 && sensorType && sensorVersion && thingName ? { kind: 'script', sensorType, sensorVersion, thingName } : null;
-}
-
-function parsePresence(levels: string[]): PresenceTopic | null {
-  const [event, clientId] = levels;
-  return levels.length === 2 && clientId && (event === 'connected' || event === 'disconnected')
-    ? { kind: 'presence', event, clientId }
-    : null;
-}
-
 const parsers: readonly (readonly [string, (levels: string[]) => Topic | null])[] = [
   [MEASUREMENT_ROOT, parseMeasurement],
   [PERSONAL_ROOT, parsePersonal],
-  [SCRIPT_ROOT, parseScript],
-  [PRESENCE_ROOT, parsePresence],
 ];
 
 /**
- * Takes a topic apart. `null` when it has none of the four shapes, such as one with a wildcard, an empty level or an id that is not a UUID, or when it is
+ * Takes a topic apart. `null` when it has neither shape, such as one with a wildcard, an empty level or an id that is not a UUID, or when it is
  * too long.
  */
 export function parseTopic(topic: string): Topic | null {
@@ -105,37 +75,6 @@ export function parseTopic(topic: string): Topic | null {
   }
   return null;
 }
-
-const printers: { [K in Topic['kind']]: (topic: Extract<Topic, { kind: K }>) => readonly string[] } = {
-  measurement: ({ experimentId, sensorType, sensorVersion, sensorId, protocolId }) => [
-    MEASUREMENT_ROOT,
-    experimentId,
-    sensorType,
-    sensorVersion,
-    sensorId,
-    ...(protocolId === null ? [] : [protocolId]),
-  ],
-  personal: ({ userId, experimentId, sensorType, sensorVersion, sensorId }) => [
-    PERSONAL_ROOT,
-    userId,
-    experimentId,
-    sensorType,
-    sensorVersion,
-    sensorId,
-  ],
-  script: ({ sensorType, sensorVersion, thingName }) => [SCRIPT_ROOT, sensorType, sensorVersion, thingName],
-  presence: ({ event, clientId }) => [PRESENCE_ROOT, event, clientId],
-};
-
-/** Prints what `parseTopic` reads; `null` when the parts do not make a legal topic (an id that is not a UUID, a `/` in a level, too long). */
-export function printTopic(topic: Topic): string | null {
-  const print = printers[topic.kind] as (topic: Topic) => readonly string[];
-  const text = print(topic).join('/');
-  const again = parseTopic(text);
-  return again !== null && JSON.stringify(sorted(again)) === JSON.stringify(sorted(topic)) ? text : null;
-}
-
-const sorted = (topic: Topic) => Object.entries(topic).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** Prints how a measurement topic begins: `experiment/data_ingest/v1/{experimentId}/{deviceType}`. The device appends `/{sensorVersion}/{sensorId}`. */
 export const printTopicPrefix = (experimentId: string, deviceType: string): string => `${MEASUREMENT_ROOT}/${experimentId}/${deviceType}`;

@@ -13,7 +13,6 @@ import {
   printTopicArn,
   printTopicFilterArn,
 } from '../../src/iot/policy.ts';
-import { printTopic } from '../../src/iot/topics.ts';
 import { seedRandomTests } from '../support/random.ts';
 
 beforeAll(seedRandomTests);
@@ -26,10 +25,7 @@ const variables = { 'iot:Connection.Thing.ThingName': THING, 'iot:ClientId': THI
 const ask = (documents: readonly PolicyDocument[], action: string, resource: string) =>
   evaluate(documents, { action, resource, variables }).allowed;
 const ingest = (experimentId: string, sensorType = 'multispeq') =>
-  printTopicArn(
-    PREFIX,
-    printTopic({ kind: 'measurement', experimentId, sensorType, sensorVersion: '2', sensorId: 'x', protocolId: null })!,
-  );
+  printTopicArn(PREFIX, `experiment/data_ingest/v1/${experimentId}/${sensorType}/2/x`);
 
 describe('device policies', () => {
   test('100 bindings of the longest names fit into what AWS takes; 101 are refused', () => {
@@ -76,11 +72,7 @@ describe('device policies', () => {
 describe('session policies', () => {
   const user = '018f3a5e-0000-7000-8000-00000000abcd';
   const documents = [makeSessionPolicy(PREFIX, user, { bucket: 'field-objects', keyPrefix: 'large-iot/' })];
-  const personal = (userId: string) =>
-    printTopicArn(
-      PREFIX,
-      printTopic({ kind: 'personal', userId, experimentId: ids(1)[0]!, sensorType: 'ambit', sensorVersion: '1', sensorId: 'x' })!,
-    );
+  const personal = (userId: string) => printTopicArn(PREFIX, `data_ingest/v1/u/${userId}/${ids(1)[0]!}/ambit/1/x`);
 
   test('fit and allow one topic tree and one key prefix', () => {
     expect(measurePolicy(documents[0]!)).toBeLessThanOrEqual(MAX_POLICY_LENGTH);

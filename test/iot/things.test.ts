@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { isThingName, nameThing } from '../../src/iot/things.ts';
+import { nameThing } from '../../src/iot/things.ts';
 import { seedRandomTests } from '../support/random.ts';
 
 beforeAll(seedRandomTests);
@@ -26,7 +26,7 @@ describe('thing names', () => {
 
   test('are legal and at most 128 characters, whatever the serial', () => {
     fc.assert(
-      fc.property(type, serial, (deviceType, text) => isThingName(nameThing(deviceType, text))),
+      fc.property(type, serial, (deviceType, text) => /^[A-Za-z0-9:_-]{1,128}$/.test(nameThing(deviceType, text))),
       { numRuns: 2_000 },
     );
   });
