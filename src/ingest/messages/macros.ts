@@ -1,12 +1,8 @@
 /** Stages files of the macro tables: outputs that a message delivered, and outputs of macros that ran here. */
-import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { errors } from '../../errors.ts';
 import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
 import { commit, printFingerprint, listKnownSources, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { cut, MAX_NAME, nameColumns, OWN_NAMES, type NamedColumn, type NameRules } from '../typing/columns.ts';
 import type { Answer } from './questions.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
@@ -16,9 +12,9 @@ import { printOutput, type MacroResult, type MeasurementRow } from './rows.ts';
 import { clean, type MeasuredFacts } from './cells.ts';
 import { FACTS, printFacts, keepRecords, listLabels, openTable, makeQuestionColumn, type Batch, type Prepared } from './tables.ts';
 import type { Transaction } from './messages.queries.ts';
-import { fill, listFunctions, setVariable } from '../pipeline.ts';
+import { fill, setVariable } from '../pipeline.ts';
 import { changeWith, findWidened, addColumns, widenFiles } from '../../lakehouse/tables/rewriting.ts';
-import { stageWithout } from './replacing.ts';
+import { replaceRows, stageWithout, type ReplacingDeps } from './replacing.ts';
 import { decideFileTypes } from '../typing/decide.ts';
 import type { BronzeField } from '../typing/classes.ts';
 
@@ -173,60 +169,34 @@ export async function prepareMacros(batch: Batch, rows: readonly MeasurementRow[
   return prepared;
 }
 
-const TRIES = 12;
-
 /**
  * Replaces what a macro's table has of some measurements by the rows of a new run, in one transaction with `alongside` (whose error undoes it all). However
  * often the macro is run again, a measurement has the rows of one run.
  */
 export async function storeMacroRows(
-  deps: Pick<Batch, 'db' | 'staging' | 'pipelines'>,
+  deps: ReplacingDeps,
   { experimentId, macroId, rawIds, rows }: { experimentId: string; macroId: string; rawIds: readonly string[]; rows: readonly MacroRow[] },
   alongside: (tx: Transaction) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { db, staging, pipelines } = deps;
-  if (rows.length === 0) return db.transaction(alongside);
+  if (rows.length === 0) return deps.db.transaction(alongside);
   const times = rows.map(({ facts }) => facts.timestamp).sort();
   const range = { from: times[0] ?? '', to: times.at(-1) ?? '' };
-  const work = join(staging.workFolder, 'ingest', randomUUID());
-  await mkdir(work, { recursive: true, mode: 0o700 });
-  const attempt = async () => {
-    const session = await staging.session({ signal });
-    const written: (Staged | undefined)[] = [];
-    try {
-      await session.prepare(listFunctions(pipelines));
-      const batch = { ...deps, session, experimentId, work };
-      const table = await openTable(batch, 'macro', macroId);
-      const { staged, columns } = await stageRows(batch, macroId, table, rows);
-      written.push(staged);
-      const also = await findWidened(batch, table, columns);
-      const joined = { ...table, known: addColumns(table.known, columns) };
-      const { retire, staged: rest } = await stageWithout(batch, joined, { key: 'raw_id', values: rawIds }, { ...range, also });
-      written.push(rest);
-      await db.transaction(async (tx) => {
-        await alongside(tx);
-        await table.ensure(tx);
-        const files = [...(rest?.files ?? []), ...staged.files];
-        await commit(tx, {
-          tableId: table.id,
-          cause: retire.length === 0 ? 'ingest' : 'replace',
-          files,
-          retire,
-          columns,
-          basedOn: table.version,
-        });
-      });
-    } catch (error) {
-      await removeUncommitted(deps, written);
-      throw error;
-    } finally {
-      session.close();
-    }
+  const replace = async (batch: Batch, written: (Staged | undefined)[]) => {
+    const table = await openTable(batch, 'macro', macroId);
+    const { staged, columns } = await stageRows(batch, macroId, table, rows);
+    written.push(staged);
+    const also = await findWidened(batch, table, columns);
+    const joined = { ...table, known: addColumns(table.known, columns) };
+    const { retire, staged: rest } = await stageWithout(batch, joined, { key: 'raw_id', values: rawIds }, { ...range, also });
+    written.push(rest);
+    await batch.db.transaction(async (tx) => {
+      await alongside(tx);
+      await table.ensure(tx);
+      const files = [...(rest?.files ?? []), ...staged.files];
+      const cause = retire.length === 0 ? 'ingest' : 'replace';
+      await commit(tx, { tableId: table.id, cause, files, retire, columns, basedOn: table.version });
+    });
   };
-  try {
-    return await retryUnchanged(TRIES, attempt);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  await replaceRows(deps, experimentId, replace, signal);
 }

@@ -1,8 +1,51 @@
-/** Writes immutable files anew without some of their rows. */
+/** Replaces rows of tables, whose files are immutable: they are written anew without those rows. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { listFilesAt, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import { setFilesVariable, writeSelect, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
+import type { Staged } from '../../lakehouse/terms/warehouse.ts';
+import { listFunctions } from '../pipeline.ts';
 import type { Batch } from './tables.ts';
+
+/** What rows are replaced with. */
+export type ReplacingDeps = Pick<Batch, 'db' | 'staging' | 'pipelines'>;
+
+const TRIES = 12;
+
+/**
+ * Runs a replacement of rows, and runs it anew when somebody else changes the table meanwhile. It adds what it stages to `written`, which is removed when it
+ * fails.
+ */
+export async function replaceRows<T>(
+  deps: ReplacingDeps,
+  experimentId: string,
+  replace: (batch: Batch, written: (Staged | undefined)[]) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const { staging, pipelines } = deps;
+  const work = join(staging.workFolder, 'ingest', randomUUID());
+  await mkdir(work, { recursive: true, mode: 0o700 });
+  const attempt = async () => {
+    const session = await staging.session({ signal });
+    const written: (Staged | undefined)[] = [];
+    try {
+      await session.prepare(listFunctions(pipelines));
+      return await replace({ ...deps, session, experimentId, work }, written);
+    } catch (error) {
+      await removeUncommitted(deps, written);
+      throw error;
+    } finally {
+      session.close();
+    }
+  };
+  try {
+    return await retryUnchanged(TRIES, attempt);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
 
 const EXPRESSION = { raw_id: 'raw_id', source: 'substr(id, 1, 20)' } as const;
 

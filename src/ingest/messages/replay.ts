@@ -1,29 +1,14 @@
 /** Takes stored messages apart again, and stores their rows by the definitions of today. */
-import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { commit, findTable, printFingerprint, listKnownSources, restampSources } from '../../lakehouse/tables/manifest.ts';
-import type { StagingArea } from '../../lakehouse/tables/staging.ts';
-import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { makeDeviceHasher, makeMessageHasher } from './ids.ts';
 import { makeMeasurementRows, type MeasurementRow } from './rows.ts';
 import { openTable, stageMeasurements } from './tables.ts';
 import type { ReadMessage } from './store.ts';
-import type { Database } from './messages.queries.ts';
-import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
-import { stageWithout } from './replacing.ts';
-
-interface ReplayDeps {
-  db: Database;
-  staging: StagingArea;
-  pipelines: Pipelines;
-}
-
-const TRIES = 12;
+import { hashPipelines } from '../pipeline.ts';
+import { replaceRows, stageWithout, type ReplacingDeps } from './replacing.ts';
 
 /** Makes the rows of those measurements in these messages that are stored, and that came with the same message. */
-async function storedRows({ db }: ReplayDeps, tableId: string, experimentId: string, messages: readonly ReadMessage[]) {
+async function storedRows({ db }: ReplacingDeps, tableId: string, experimentId: string, messages: readonly ReadMessage[]) {
   const asked = new Map<string, { message: ReadMessage; rows: MeasurementRow[] }>();
   const deviceRow = makeDeviceHasher(experimentId);
   const sourceOf = makeMessageHasher(experimentId);
@@ -45,46 +30,28 @@ async function storedRows({ db }: ReplayDeps, tableId: string, experimentId: str
  * Replaces the rows of raw_data that came from stored messages of one experiment by rows made anew, in one transaction. A measurement that is not stored is
  * left alone. Answers how many rows were replaced. Row ids stay. The device table and what macros made are left as they are.
  */
-export async function replayMessages(deps: ReplayDeps, experimentId: string, messages: readonly ReadMessage[]): Promise<number> {
-  const { db, staging, pipelines } = deps;
-  const work = join(staging.workFolder, 'ingest', randomUUID());
-  await mkdir(work, { recursive: true, mode: 0o700 });
-  const attempt = async () => {
+export function replayMessages(deps: ReplacingDeps, experimentId: string, messages: readonly ReadMessage[]): Promise<number> {
+  return replaceRows(deps, experimentId, async (batch, written) => {
+    const { db, pipelines } = batch;
     const raw = await findTable(db, experimentId, 'raw_data');
     const stored = raw ? await storedRows(deps, raw.id, experimentId, messages) : [];
     if (stored.length === 0) return 0;
-    const session = await staging.session();
-    const written: (Staged | undefined)[] = [];
-    try {
-      await session.prepare(listFunctions(pipelines));
-      const batch = { ...deps, session, experimentId, work };
-      const table = await openTable(batch, 'raw_data', 'raw_data');
-      const rest = await stageWithout(batch, table, { key: 'source', values: stored.map(({ source }) => source) });
-      written.push(rest.staged);
-      const rows = stored.flatMap((each) => each.rows);
-      const { staged, columns } = await stageMeasurements(batch, table.id, rows);
-      written.push(staged);
-      await db.transaction(async (tx) => {
-        const files = [...(rest.staged?.files ?? []), ...staged.files];
-        const change = { tableId: table.id, cause: 'replace' as const, files, retire: rest.retire, columns };
-        const { version } = await commit(tx, { ...change, typedBy: printFingerprint(table.known), basedOn: table.version });
-        await restampSources(
-          tx,
-          table.id,
-          stored.map(({ source, rows: made }) => ({ source, version, rowCount: made.length, pipelineVersion: hashPipelines(pipelines) })),
-        );
-      });
-      return rows.length;
-    } catch (error) {
-      await removeUncommitted(deps, written);
-      throw error;
-    } finally {
-      session.close();
-    }
-  };
-  try {
-    return await retryUnchanged(TRIES, attempt);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+    const table = await openTable(batch, 'raw_data', 'raw_data');
+    const rest = await stageWithout(batch, table, { key: 'source', values: stored.map(({ source }) => source) });
+    written.push(rest.staged);
+    const rows = stored.flatMap((each) => each.rows);
+    const { staged, columns } = await stageMeasurements(batch, table.id, rows);
+    written.push(staged);
+    await db.transaction(async (tx) => {
+      const files = [...(rest.staged?.files ?? []), ...staged.files];
+      const change = { tableId: table.id, cause: 'replace' as const, files, retire: rest.retire, columns };
+      const { version } = await commit(tx, { ...change, typedBy: printFingerprint(table.known), basedOn: table.version });
+      await restampSources(
+        tx,
+        table.id,
+        stored.map(({ source, rows: made }) => ({ source, version, rowCount: made.length, pipelineVersion: hashPipelines(pipelines) })),
+      );
+    });
+    return rows.length;
+  });
 }
