@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../database/database.ts';
+import { removeUncommitted } from '../lakehouse/tables/attempts.ts';
 import { commit, createTable } from '../lakehouse/tables/manifest.ts';
 import type { StagingArea } from '../lakehouse/tables/staging.ts';
 import type { Staged } from '../lakehouse/terms/warehouse.ts';
@@ -60,7 +61,7 @@ export async function appendAnnotationChanges<T>(
       return answer;
     });
   } catch (error) {
-    await staging.remove(staged.files.map(({ path }) => path));
+    await removeUncommitted({ db, staging }, [staged]);
     throw error;
   }
 }

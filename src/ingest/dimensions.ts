@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Database, Transaction } from '../database/database.ts';
 import type { ColumnType } from '../lakehouse/terms/catalog.ts';
+import { removeUncommitted, retryUnchanged } from '../lakehouse/tables/attempts.ts';
 import { commit, createTable, listFilesAt, findTable } from '../lakehouse/tables/manifest.ts';
 import { printPhysicalType, type StagingArea } from '../lakehouse/tables/staging.ts';
 import { quoteName } from '../lakehouse/terms/quoting.ts';
@@ -18,8 +19,6 @@ interface DimensionDeps {
 }
 
 const TRIES = 10;
-
-const isStale = (error: unknown) => (error as { code?: unknown }).code === 'SOURCE_CHANGED';
 
 const stageRows = (staging: StagingArea, tableId: string, experimentId: string, rows: readonly IdentityRow[]) =>
   staging.stage({
@@ -65,12 +64,12 @@ async function holds(
  * these people already. The people are read after the version that is to be replaced. When another writer has replaced that version meanwhile, the people are
  * read again, so that an old name is never written over a new one.
  */
-export async function replaceIdentity(
+export const replaceIdentity = (
   { db, staging }: DimensionDeps,
   experimentId: string,
   readPeople: () => Promise<readonly IdentityRow[]>,
-): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
+): Promise<void> =>
+  retryUnchanged(TRIES, async () => {
     const known = await findTable(db, experimentId, 'identity');
     const before = known?.version ?? 0;
     const rows = await readPeople();
@@ -83,13 +82,11 @@ export async function replaceIdentity(
         const live = await listFilesAt(tx, table.id, before);
         await commit(tx, { tableId: table.id, cause: 'replace', basedOn: before, files: staged.files, retire: live.map(({ id }) => id) });
       });
-      return;
     } catch (error) {
-      await staging.remove(staged.files.map(({ path }) => path));
-      if (!isStale(error) || tries === TRIES) throw error;
+      await removeUncommitted({ db, staging }, [staged]);
+      throw error;
     }
-  }
-}
+  });
 
 export interface RegistryRow {
   /** The client id, as the broker proved it. */

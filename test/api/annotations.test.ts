@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
+import { appendAnnotationChanges } from '../../src/ingest/annotation-log.ts';
 import { compactTable } from '../../src/lakehouse/tables/maintenance.ts';
 import { grant } from '../support/cast.ts';
 import { eventually } from '../support/crashes.ts';
+import { loseCommits } from '../support/lost-commits.ts';
 import { startTestServer, type Answer, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -271,6 +274,16 @@ describe('annotations', () => {
       headers: { accept: 'text/csv' },
     });
     expect(csv.text).toContain('drop table x');
+  });
+
+  test('a change whose commit Postgres did not answer stays readable', async () => {
+    const { db, staging } = await site.context();
+    const at = new Date().toISOString();
+    const change = { id: randomUUID(), tableId, rowId: rows[3]!, sequence: 1, deleted: false, type: 'comment', text: 'not answered' };
+    const whole = { ...change, flagType: null, createdBy: site.cast.viewer.id, createdAt: at, updatedAt: at };
+    const append = appendAnnotationChanges({ db: loseCommits(db), staging }, experimentId, [whole], () => Promise.resolve());
+    await expect(append).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    expect((await annotationsOf(3)).map(({ content }) => content.text)).toContain('not answered');
   });
 
   test('an anonymised experiment shows pseudonyms for authors, everywhere', async () => {

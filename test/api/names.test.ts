@@ -9,6 +9,7 @@ import { sql } from '../../src/database/sql.ts';
 import { replaceIdentity } from '../../src/ingest/dimensions.ts';
 import { signIn } from '../support/browser.ts';
 import { grant, makePerson, type Person } from '../support/cast.ts';
+import { loseCommits } from '../support/lost-commits.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -152,6 +153,17 @@ test('a name that was read before a change is never written after it', async () 
   expect((await shown(read)).contributor.name).toBe('Read 2');
   // what was staged for nothing is not left behind
   expect(await filesHolding('Read 1')).toEqual([]);
+});
+
+test('names whose commit Postgres did not answer stay readable', async () => {
+  const { db, staging } = await site.context();
+  const ned = await makePerson(db, 'ned');
+  const { id, read } = await contributedBy(ned, 'Unanswered');
+  const people = [{ userId: ned.id, name: 'Ned Unanswered', avatar: null, pseudonym: 'Contributor-0' }];
+  await expect(replaceIdentity({ db: loseCommits(db), staging }, id, () => Promise.resolve(people))).rejects.toMatchObject({
+    code: 'DATABASE_UNAVAILABLE',
+  });
+  expect((await shown(read)).contributor.name).toBe('Ned Unanswered');
 });
 
 test('a change that comes while another is carried out is carried out too', async () => {
