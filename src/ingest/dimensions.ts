@@ -5,6 +5,7 @@ import { removeUncommitted, retryUnchanged } from '../lakehouse/tables/attempts.
 import { commit, createTable, listFilesAt, findTable } from '../lakehouse/tables/manifest.ts';
 import { printPhysicalType, type StagingArea } from '../lakehouse/tables/staging.ts';
 import { quoteName } from '../lakehouse/terms/quoting.ts';
+import type { Staged } from '../lakehouse/terms/warehouse.ts';
 
 export interface IdentityRow {
   userId: string;
@@ -20,20 +21,18 @@ interface DimensionDeps {
 
 const TRIES = 10;
 
-const stageRows = (staging: StagingArea, tableId: string, experimentId: string, rows: readonly IdentityRow[]) =>
+/** Stages what a statement selects, whose first value is the experiment's id. */
+const stageSelected = (staging: StagingArea, tableId: string, experimentId: string, sql: string, values: readonly string[]) =>
   staging.stage({
     tableId,
     experimentId,
-    select: {
-      sql: `select $1 as experiment_id, person."userId" as user_id, person.name, person.avatar, person.pseudonym, person."userId" as id, now() as replaced_at
-        from (select unnest(from_json($2, '[{"userId":"VARCHAR","name":"VARCHAR","avatar":"VARCHAR","pseudonym":"VARCHAR"}]')) as person)`,
-      values: [
-        { type: { kind: 'string' }, value: experimentId },
-        { type: { kind: 'string' }, value: JSON.stringify(rows) },
-      ],
-    },
+    select: { sql, values: [experimentId, ...values].map((value) => ({ type: { kind: 'string' }, value })) },
     sortColumn: 'replaced_at',
   });
+
+const PEOPLE = `
+  select $1 as experiment_id, person."userId" as user_id, person.name, person.avatar, person.pseudonym, person."userId" as id, now() as replaced_at
+  from (select unnest(from_json($2, '[{"userId":"VARCHAR","name":"VARCHAR","avatar":"VARCHAR","pseudonym":"VARCHAR"}]')) as person)`;
 
 const textOf = (rows: readonly IdentityRow[]) =>
   JSON.stringify(rows.map(({ userId, name, avatar, pseudonym }) => JSON.stringify([userId, name, avatar, pseudonym])).sort());
@@ -76,7 +75,7 @@ export const replaceIdentity = (
     if (rows.length === 0) return;
     if (known && (await holds({ db, staging }, known, rows)) && (await findTable(db, experimentId, 'identity'))?.version === before) return;
     const table = await createTable(db, { experimentId, kind: 'identity' });
-    const staged = await stageRows(staging, table.id, experimentId, rows);
+    const staged = await stageSelected(staging, table.id, experimentId, PEOPLE, [JSON.stringify(rows)]);
     try {
       await db.transaction(async (tx) => {
         const live = await listFilesAt(tx, table.id, before);
@@ -98,6 +97,21 @@ export interface RegistryRow {
   deviceType: string;
 }
 
+/** Replaces the files of a dimension, in the caller's transaction. */
+async function replaceFiles(staging: StagingArea, tx: Transaction, tableId: string, { files }: Staged, retire: readonly string[]) {
+  try {
+    await commit(tx, { tableId, cause: 'replace', files, retire });
+  } catch (error) {
+    await staging.remove(files.map(({ path }) => path));
+    throw error;
+  }
+}
+
+const DEVICES = `
+  select $1 as experiment_id, device."clientId" as client_id, device.id, device."serialNumber" as serial_number, device."ownerId" as owner_id,
+    device.status, device."deviceType" as device_type, now() as replaced_at
+  from (select unnest(from_json($2, '[{"clientId":"VARCHAR","id":"VARCHAR","serialNumber":"VARCHAR","ownerId":"VARCHAR","status":"VARCHAR","deviceType":"VARCHAR"}]')) as device)`;
+
 /** Replaces the device dimension of an experiment as a whole, in the caller's transaction. That transaction keeps others from doing so at the same time. */
 export async function replaceRegistry(
   staging: StagingArea,
@@ -111,25 +125,8 @@ export async function replaceRegistry(
     if (live.length > 0) await commit(tx, { tableId: table.id, cause: 'replace', retire: live });
     return;
   }
-  const shape =
-    '[{"clientId":"VARCHAR","id":"VARCHAR","serialNumber":"VARCHAR","ownerId":"VARCHAR","status":"VARCHAR","deviceType":"VARCHAR"}]';
-  const staged = await staging.stage({
-    tableId: table.id,
-    experimentId,
-    select: {
-      sql: `select $1 as experiment_id, device."clientId" as client_id, device.id, device."serialNumber" as serial_number, device."ownerId" as owner_id,
-          device.status, device."deviceType" as device_type, now() as replaced_at
-        from (select unnest(from_json($2, '${shape}')) as device)`,
-      values: [experimentId, JSON.stringify(rows)].map((value) => ({ type: { kind: 'string' }, value })),
-    },
-    sortColumn: 'replaced_at',
-  });
-  try {
-    await commit(tx, { tableId: table.id, cause: 'replace', files: staged.files, retire: live });
-  } catch (error) {
-    await staging.remove(staged.files.map(({ path }) => path));
-    throw error;
-  }
+  const staged = await stageSelected(staging, table.id, experimentId, DEVICES, [JSON.stringify(rows)]);
+  await replaceFiles(staging, tx, table.id, staged, live);
 }
 
 export interface MetadataRows {
@@ -159,20 +156,9 @@ export async function replaceMetadata(
     ...Object.fromEntries(cells.map((cell, at) => [`c${at}`, cell])),
   }));
   const typed = columns.map(({ name }, at) => `, entry.c${at} as ${quoteName(name)}`).join('');
-  const staged = await staging.stage({
-    tableId: table.id,
-    experimentId,
-    select: {
-      sql: `select $1 as experiment_id, entry.m as matched_column, entry.k as key${typed}, entry.m || chr(31) || entry.k as id, now() as replaced_at
-        from (select unnest(from_json($2, $3)) as entry)`,
-      values: [experimentId, JSON.stringify(values), JSON.stringify([shape])].map((value) => ({ type: { kind: 'string' }, value })),
-    },
-    sortColumn: 'replaced_at',
-  });
-  try {
-    await commit(tx, { tableId: table.id, cause: 'replace', files: staged.files, retire: live });
-  } catch (error) {
-    await staging.remove(staged.files.map(({ path }) => path));
-    throw error;
-  }
+  const sql = `
+    select $1 as experiment_id, entry.m as matched_column, entry.k as key${typed}, entry.m || chr(31) || entry.k as id, now() as replaced_at
+    from (select unnest(from_json($2, $3)) as entry)`;
+  const staged = await stageSelected(staging, table.id, experimentId, sql, [JSON.stringify(values), JSON.stringify([shape])]);
+  await replaceFiles(staging, tx, table.id, staged, live);
 }
