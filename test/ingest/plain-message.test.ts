@@ -10,9 +10,9 @@ import { hostileBytes, messageText } from '../support/messages.ts';
 beforeAll(seedRandomTests);
 
 const FIELDS = [
-  ...['index', 'timestamp', 'samples', 'burst', 'ownId', 'sha256', 'text', 'ignored', 'timezone', 'protocolId', 'workbookVersionId'],
-  ...['workbookId', 'workbookRunId', 'macroContext', 'macros', 'questions', 'annotations', 'userId', 'deviceId', 'deviceName'],
-  ...['deviceVersion', 'deviceFirmware', 'deviceBattery', 'output', 'latitude', 'longitude'],
+  ...['index', 'timestamp', 'samples', 'ownId', 'sha256', 'timezone', 'protocolId', 'workbookVersionId'],
+  ...['workbookRunId', 'macroContext', 'macros', 'questions', 'annotations', 'userId', 'deviceId', 'deviceName'],
+  ...['deviceVersion', 'deviceFirmware', 'deviceBattery', 'latitude', 'longitude'],
 ] as const;
 
 /** Whether the bytes are plain; when they are, they say the same both ways. */

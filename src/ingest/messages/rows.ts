@@ -8,6 +8,7 @@ import { readExactValue, printToken, type ExactValue } from '../exact-json.ts';
 import { hashRowId, type makeDeviceHasher } from './ids.ts';
 import { MAX_RECORD_BYTES } from '../limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './annotations.ts';
+import type { MeasurementFields } from './decode/fields.ts';
 
 /**
  * Where values stand in the bytes of a message, for values that are stored as they were sent: begin and end of each, or 0 and 0. The bytes are valid UTF-8
@@ -22,7 +23,7 @@ export interface PlainValues {
 }
 
 /** What a payload decoder answers for one message. Texts are strict JSON, as the device wrote it. */
-export interface DecodedMeasurement {
+export interface DecodedMeasurement extends MeasurementFields {
   kind: 'measurement';
   /**
    * Set for a message that is stored as it was sent: no macros, no questions, no annotations and at most one sample. The other members are read only when
@@ -38,29 +39,6 @@ export interface DecodedMeasurement {
   ownId: string | null;
   /** SHA-256 of the message's text, hex; null for a message with an id of its own. */
   sha256: string | null;
-  timezone: string | null;
-  protocolId: string | null;
-  workbookVersionId: string | null;
-  workbookRunId: string | null;
-  /** JSON text of what the macros see as `ctx`. */
-  macroContext: string | null;
-  /**
-   * JSON text of an array of `{id, name, filename}`. An entry with `output` (an object, or one for each element of a burst) or `error` is a delivered macro
-   * result.
-   */
-  macros: string | null;
-  /** JSON text of an array of `{question_label, question_text, question_answer}`. */
-  questions: string | null;
-  /** JSON text of an array of annotations. */
-  annotations: string | null;
-  userId: string | null;
-  deviceId: string | null;
-  deviceName: string | null;
-  deviceVersion: string | null;
-  deviceFirmware: string | null;
-  deviceBattery: number | null;
-  latitude: number | null;
-  longitude: number | null;
 }
 
 export interface DecodedRefusal {

@@ -7,12 +7,14 @@ export interface MeasurementFields {
   /** A protocol's id, or the sentinel `questions`; the topic's trailing id beats it. */
   protocolId: string | null;
   workbookVersionId: string | null;
-  workbookId: string | null;
   /** Shared by one round over several devices. */
   workbookRunId: string | null;
-  /** JSON text of the macros' context. */
+  /** JSON text of what the macros see as `ctx`. */
   macroContext: string | null;
-  /** JSON text of an array of `{id, name, filename}`. */
+  /**
+   * JSON text of an array of `{id, name, filename}`. An entry with `output` (an object, or one for each element of a burst) or `error` is a delivered macro
+   * result.
+   */
   macros: string | null;
   /** JSON text of an array of `{question_label, question_text, question_answer}`. */
   questions: string | null;
@@ -26,8 +28,6 @@ export interface MeasurementFields {
   deviceFirmware: string | null;
   /** Unit as the device defines it. */
   deviceBattery: number | null;
-  /** Whatever the device printed. */
-  output: string | null;
   /** Degrees, -90 to 90. */
   latitude: number | null;
   /** Degrees, -180 to 180. */
@@ -62,25 +62,18 @@ const context: Read<string> = (value, text) => {
   }
 };
 
-/** Reads every known field of a message; `nested` holds the JSON text of members that are objects or arrays. A wrong value reads as null and its key is in `ignored`. */
-export function readFields(
-  message: Readonly<Record<string, unknown>>,
-  nested: ReadonlyMap<string, string>,
-): { fields: MeasurementFields; ignored: string[] } {
-  const ignored: string[] = [];
+/** Reads every known field of a message; `nested` holds the JSON text of members that are objects or arrays. A value of the wrong type or range reads as null. */
+export function readFields(message: Readonly<Record<string, unknown>>, nested: ReadonlyMap<string, string>): MeasurementFields {
   const field = <T>(key: string, read: Read<T>): T | null => {
     const value = Object.hasOwn(message, key) ? message[key] : null;
     if (value === null || value === undefined) return null;
     const got = read(value, nested.get(key) ?? 'null');
-    if (got !== WRONG) return got;
-    ignored.push(key);
-    return null;
+    return got === WRONG ? null : got;
   };
-  const fields: MeasurementFields = {
+  return {
     timezone: field('timezone', words),
     protocolId: field('protocol_id', words),
     workbookVersionId: field('workbook_version_id', words),
-    workbookId: field('workbook_id', words),
     workbookRunId: field('workbook_run_id', words),
     macroContext: field('macro_context', context),
     macros: field('macros', list),
@@ -92,9 +85,7 @@ export function readFields(
     deviceVersion: field('device_version', words),
     deviceFirmware: field('device_firmware', words),
     deviceBattery: field('device_battery', anyNumber),
-    output: field('output', words),
     latitude: field('latitude', degrees90),
     longitude: field('longitude', degrees180),
   };
-  return { fields, ignored };
 }

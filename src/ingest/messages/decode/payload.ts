@@ -63,15 +63,10 @@ export interface Measurement extends MeasurementFields {
   timestamp: string;
   /** JSON texts, as the device wrote them: one for an object, one for each element of a burst, none without a sample. */
   samples: readonly string[];
-  burst: boolean;
   /** The message's own `id`, if it has one. It identifies the source, and the hash does so only without it. */
   ownId: string | null;
   /** SHA-256, hex, of the message's text (decompressed; within an array as strict JSON). Null for a message with an id of its own, which needs no hash. */
   sha256: string | null;
-  /** The whole message as strict JSON. */
-  text: string;
-  /** Known fields whose value had the wrong type or range and reads as null. */
-  ignored: readonly string[];
 }
 
 export interface Refusal {
@@ -113,19 +108,14 @@ function utf8(bytes: Uint8Array): string | null {
 
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-interface Samples {
-  samples: readonly string[];
-  burst: boolean;
-}
-
-function cutSamples({ text, value }: Pick<StrictJson, 'text' | 'value'>, caps: PayloadCaps): Samples | RefusalReason {
-  if (isRecord(value)) return { samples: [text.trim()], burst: false };
+function cutSamples({ text, value }: Pick<StrictJson, 'text' | 'value'>, caps: PayloadCaps): readonly string[] | RefusalReason {
+  if (isRecord(value)) return [text.trim()];
   if (!Array.isArray(value)) return 'sample-invalid';
   if (value.length > caps.samples) return 'too-many-samples';
-  return { samples: listChildren(text).map(({ start, end }) => text.slice(start, end)), burst: true };
+  return listChildren(text).map(({ start, end }) => text.slice(start, end));
 }
 
-function readSampleText(text: string, caps: PayloadCaps): Samples | RefusalReason {
+function readSampleText(text: string, caps: PayloadCaps): readonly string[] | RefusalReason {
   const json = readStrictJson(text, caps);
   return typeof json === 'string' ? (json === 'json-invalid' ? 'sample-invalid' : json) : cutSamples(json, caps);
 }
@@ -146,9 +136,9 @@ function readSamples(
   asSent: string | undefined,
   caps: PayloadCaps,
   budget: Budget,
-): Samples | RefusalReason {
+): readonly string[] | RefusalReason {
   const sample = message['sample'];
-  if (sample === undefined || sample === null || sample === '') return { samples: [], burst: false };
+  if (sample === undefined || sample === null || sample === '') return [];
   if (typeof sample !== 'string') return cutSamples({ text: asSent ?? '', value: sample }, caps);
   const text = unpackSample(sample, message['_sample_encoding'], budget);
   return typeof text === 'string' ? readSampleText(text, caps) : text.reason;
@@ -170,22 +160,18 @@ function decodeMessage({ sent, json: known }: Sent, index: number, caps: Payload
   if (message['timestamp'] === undefined || message['timestamp'] === null) return refuse('timestamp-missing');
   const timestamp = readInstant(message['timestamp']);
   if (timestamp === null) return refuse('timestamp-invalid');
-  const sampled = readSamples(message, nested.get('sample'), caps, budget);
-  if (typeof sampled === 'string') return refuse(sampled);
-  const { fields, ignored } = readFields(message, nested);
+  const samples = readSamples(message, nested.get('sample'), caps, budget);
+  if (typeof samples === 'string') return refuse(samples);
   const id = Object.hasOwn(message, 'id') ? message['id'] : null;
   const ownId = typeof id === 'string' && id !== '' && id.length <= 200 ? id : null;
   return {
-    ...fields,
+    ...readFields(message, nested),
     kind: 'measurement',
     index,
     timestamp,
-    samples: sampled.samples,
-    burst: sampled.burst,
+    samples,
     ownId,
     sha256: ownId === null ? hash('sha256', sent) : null,
-    text: json.text,
-    ignored,
   };
 }
 

@@ -18,8 +18,6 @@ export const PLAIN_ORDER = [
   'workbookVersionId',
   'ownId',
   'userId',
-  'workbookId',
-  'output',
   'macros',
   'questions',
   'annotations',
@@ -102,20 +100,11 @@ export class PlainMeasurement {
     const text = this.#text('sample');
     return text === null ? [] : [text];
   }
-  get burst(): boolean {
-    return false;
-  }
   get ownId(): string | null {
     return this.#text('ownId');
   }
   get sha256(): string | null {
     return this.ownId === null ? hash('sha256', this.bytes) : null;
-  }
-  get text(): string {
-    return this.bytes.toString('utf8');
-  }
-  get ignored(): readonly string[] {
-    return [];
   }
   get timezone(): string | null {
     return this.#word('timezone');
@@ -125,9 +114,6 @@ export class PlainMeasurement {
   }
   get workbookVersionId(): string | null {
     return this.#text('workbookVersionId');
-  }
-  get workbookId(): string | null {
-    return this.#text('workbookId');
   }
   get workbookRunId(): string | null {
     return this.#text('workbookRunId');
@@ -161,9 +147,6 @@ export class PlainMeasurement {
   }
   get deviceBattery(): number | null {
     return this.#number('deviceBattery');
-  }
-  get output(): string | null {
-    return this.#text('output');
   }
   get latitude(): number | null {
     return this.#number('latitude');
