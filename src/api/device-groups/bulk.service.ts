@@ -1,10 +1,11 @@
 import type { Caller } from '../../auth/caller.ts';
+import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import type { BulkDeviceResult, BulkDevicesResult, BulkGroup, NewDevices } from './bulk.model.ts';
-import { addMembers, createGroup, requireGroup } from './device-groups.service.ts';
+import { addMembers, createGroup } from './device-groups.service.ts';
 import { registerOne } from '../devices/devices.service.ts';
-import { runEach, makeRowCaller, ROWS_AT_ONCE, explainFailure } from '../devices/rows.service.ts';
+import { runEach, makeRowCaller, explainFailure } from '../devices/rows.service.ts';
 
 function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
   if (group && (group.groupId === undefined) === (group.name === undefined))
@@ -19,7 +20,7 @@ export async function registerMany(ctx: Context, caller: Caller, body: NewDevice
   const twice = body.devices.findIndex(({ serialNumber }) => seen.size === seen.add(serialNumber).size);
   if (twice >= 0) throw errors.invalidInput().with({ problems: [{ path: `/devices/${twice}/serialNumber`, message: 'is there twice' }] });
   const { deviceType, organizationId } = body;
-  const devices = await runEach(body.devices, ROWS_AT_ONCE, async ({ serialNumber, name }): Promise<BulkDeviceResult> => {
+  const devices = await runEach(body.devices, async ({ serialNumber, name }): Promise<BulkDeviceResult> => {
     try {
       return { serialNumber, device: await registerOne(ctx, caller, { serialNumber, name, deviceType, organizationId }), error: null };
     } catch (error) {
@@ -30,7 +31,7 @@ export async function registerMany(ctx: Context, caller: Caller, body: NewDevice
   const made = devices.flatMap(({ device }) => (device ? [device.id] : []));
   if (made.length === 0) return { devices, groupId: null, groupError: 'No device was registered, so no group was touched.' };
   try {
-    if (group.groupId !== undefined) await requireGroup(ctx, caller, group.groupId, 'contribute');
+    if (group.groupId !== undefined) await requireAccess(ctx.db, caller.userId, 'device_group', group.groupId, 'contribute');
     const groupId = group.groupId ?? (await createGroup(ctx, makeRowCaller(caller), { name: group.name ?? '', organizationId })).id;
     await addMembers(ctx, caller, groupId, made);
     return { devices, groupId, groupError: null };

@@ -35,10 +35,6 @@ export const findGroup = (db: Queryable, id: string) =>
   db.one<VersionedGroup>(sql('deviceGroups.find')`
     select ${columns}, r.version from resources r join device_groups g on g.id = r.id where r.id = ${id}`);
 
-export const lockGroup = (db: Queryable, id: string) =>
-  db.one<{ version: number; organizationId: string }>(sql('deviceGroups.lock')`
-    select version, organization_id as "organizationId" from resources where id = ${id} and type = 'device_group' for update`);
-
 export const insertGroup = (
   db: Queryable,
   row: { id: string; organizationId: string; name: string; description: string | null; createdBy: string },

@@ -1,10 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { requireAccess } from '../../authorization/access.ts';
-import type { Action } from '../../authorization/roles.ts';
 import type { Context } from '../../context.ts';
 import { errors, type Problem } from '../../errors.ts';
+import { lockForChange } from '../resources/resources.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { DeviceGroup, DeviceGroupPatch, GroupMember, NewDeviceGroup } from './device-groups.model.ts';
 import {
@@ -15,7 +14,6 @@ import {
   insertMembers,
   listManageable,
   listMembers,
-  lockGroup,
   updateGroup,
   type VersionedGroup,
 } from './device-groups.queries.ts';
@@ -51,19 +49,12 @@ export const patchGroup = (
   versions: number[] | null,
 ): Promise<VersionedGroup> =>
   ctx.db.transaction(async (tx) => {
-    const state = await lockGroup(tx, id);
-    if (!state) throw errors.resourceNotFound(type);
-    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+    const { organizationId } = await lockForChange(tx, type, id, versions);
     const given = Object.entries({ name: body.name, description: body.description });
     const fields = given.flatMap(([name, value]) => (value === undefined ? [] : [name]));
     if (fields.length > 0) {
       await updateGroup(tx, id, { name: body.name?.trim(), description: body.description });
-      await audit(tx, caller, {
-        action: 'device-group.updated',
-        organizationId: state.organizationId,
-        resource: { type, id },
-        details: { fields },
-      });
+      await audit(tx, caller, { action: 'device-group.updated', organizationId, resource: { type, id }, details: { fields } });
     }
     const found = await findGroup(tx, id);
     if (!found) throw errors.resourceNotFound(type);
@@ -73,17 +64,11 @@ export const patchGroup = (
 /** Removes a group with its memberships; the devices stay. */
 export const removeGroup = (ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> =>
   ctx.db.transaction(async (tx) => {
-    const state = await lockGroup(tx, id);
-    if (!state) throw errors.resourceNotFound(type);
-    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+    const { organizationId } = await lockForChange(tx, type, id, versions);
     await deleteGroup(tx, id);
-    await audit(tx, caller, { action: 'device-group.deleted', organizationId: state.organizationId, resource: { type, id } });
+    await audit(tx, caller, { action: 'device-group.deleted', organizationId, resource: { type, id } });
     return null;
   });
-
-/** Requires that the caller may do an action on a group that the body names. */
-export const requireGroup = (ctx: Context, caller: Caller, groupId: string, action: Action) =>
-  requireAccess(ctx.db, caller.userId, type, groupId, action);
 
 /** Loads the members of a group. Devices that the caller may not read are listed without their facts. */
 export async function loadMembers(ctx: Context, caller: Caller, groupId: string): Promise<GroupMember[]> {

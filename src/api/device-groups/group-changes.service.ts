@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from '../devices/certificates.service.ts';
 import { onboardDevice } from '../devices/onboarding.service.ts';
-import { runEach, makeRowCaller, ROWS_AT_ONCE, explainFailure } from '../devices/rows.service.ts';
+import { runEach, makeRowCaller, explainFailure } from '../devices/rows.service.ts';
 import type {
   GroupCertification,
   GroupCredentialsAnswer,
@@ -33,7 +33,7 @@ async function select(ctx: Context, caller: Caller, groupId: string, { deviceIds
  * others.
  */
 async function each<R>(ctx: Context, selected: readonly Selected[], work: (deviceId: string) => Promise<R>) {
-  return runEach(selected, ROWS_AT_ONCE, async ({ deviceId, member }) => {
+  return runEach(selected, async ({ deviceId, member }) => {
     const thingName = member?.isReadable === true ? member.thingName : null;
     if (!member) return { deviceId, thingName, result: null, error: 'This device is not a member of this group.' };
     if (!member.isManageable) return { deviceId, thingName, result: null, error: 'You may not manage this device.' };
@@ -83,7 +83,7 @@ export async function rotateForGroup(
       devices: rows.map(({ deviceId, thingName, result, error }) => ({ deviceId, thingName, credentials: result?.bundle ?? null, error })),
     },
     retire: async () => {
-      await runEach(rows, ROWS_AT_ONCE, async ({ result }) => result?.retire());
+      await runEach(rows, async ({ result }) => result?.retire());
     },
   };
 }

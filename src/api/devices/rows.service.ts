@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 
 /** Rows of one call that are worked on at a time. */
-export const ROWS_AT_ONCE = 6;
+const AT_ONCE = 6;
 
 /** Makes the caller for one row of many. Each row is a change of its own. The answer as a whole is not kept for an Idempotency-Key. */
 export const makeRowCaller = (caller: Caller): Caller => ({ ...caller, created: (_tx, answer) => Promise.resolve(answer) });
@@ -16,12 +16,12 @@ export function explainFailure(ctx: Context, error: unknown): string {
 }
 
 /** Runs `work` for every item, so many at once, and answers in the order of the items. */
-export async function runEach<T, R>(items: readonly T[], most: number, work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+export async function runEach<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const worker = async () => {
     for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index] as T, index);
   };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
   return results;
 }

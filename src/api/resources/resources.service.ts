@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
+import type { SharedType } from '../sharing/sharing.model.ts';
 import type {
   LibraryListQuery,
   LibraryResourcePatch,
@@ -48,7 +49,7 @@ export async function settleResource(tx: Transaction, maker: Maker, type: Librar
 }
 
 /** Locks a resource for a change. Errors: not found; changed since the version that the caller read. */
-export async function lockForChange(tx: Transaction, type: LibraryType, id: string, versions: number[] | null) {
+export async function lockForChange(tx: Transaction, type: SharedType, id: string, versions: number[] | null) {
   const state = await lockResource(tx, type, id);
   if (!state) throw errors.resourceNotFound(type);
   if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
