@@ -46,7 +46,7 @@ function pickLabels(values: readonly unknown[]): unknown[] | undefined {
 /** Cells side by side, however far apart their values are: on a scale of time they would have no extent. */
 export const drawHeatmap: SpecMaker = (chart) => {
   const points = flatten(chart);
-  const isTime = (channel: string) => chart.axes[channel]?.kind === 'temporal';
+  const isTime = chart.axes['x']?.kind === 'temporal';
   const places = gatherCells(chart);
   const isMean = places.length < points.length;
   const drawn = places.slice(0, MOST_HEATMAP_CELLS);
@@ -57,7 +57,7 @@ export const drawHeatmap: SpecMaker = (chart) => {
     axis: {
       labelOverlap: true,
       values: pickLabels(drawn.map((cell) => cell[channel])),
-      ...(channel === 'x' && !isTime('x') ? { labelAngle: areShort(points) ? 0 : -40 } : {}),
+      ...(channel === 'x' && !isTime ? { labelAngle: areShort(points) ? 0 : -40 } : {}),
     },
   });
   return {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Statement } from '../lakehouse/terms/warehouse.ts';
-import type { BoundValue } from '../lakehouse/terms/dialect.ts';
 import { printClasses } from './value-classes.ts';
 
 const STEPS = {
@@ -52,13 +51,13 @@ export const hashPipelines = (pipelines: Pipelines): string =>
     .slice(0, 12);
 
 /** Fills the `{{slots}}` of a step. Slots hold what our own code prints: quoted identifiers and expressions over them, never a value. */
-export function fill(step: string, slots: Readonly<Record<string, string>> = {}, values: readonly BoundValue[] = []): Statement {
+export function fill(step: string, slots: Readonly<Record<string, string>> = {}): Statement {
   const sql = step.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
     const slot = slots[name];
     if (slot === undefined) throw new Error(`the pipeline step has no value for ${name}`);
     return slot;
   });
-  return { sql, values };
+  return { sql, values: [] };
 }
 
 /** A file of functions holds several statements; each runs by itself. */

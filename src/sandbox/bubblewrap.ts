@@ -122,7 +122,7 @@ const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => 
   const launch = box(
     tools,
     [node, ...readable].flatMap(readOnly),
-    [node, ...listNodeFlags(readable, 256), ...makeEngineCommand(script, hurried)],
+    [node, ...listNodeFlags(readable), ...makeEngineCommand(script, hurried)],
     {
       env: NODE_ENVIRONMENT,
       begun: 'threads',

@@ -35,14 +35,14 @@ export const limitLaunch = (launch: Launch, limits: Limits, memory: 'data' | 'ad
 };
 
 /** Flags of a Node process that may read its own packages and nothing else: no writing, no processes, workers, add-ons, network or inspector. */
-export const listNodeFlags = (readable: readonly string[], heapMb: number): string[] => [
+export const listNodeFlags = (readable: readonly string[]): string[] => [
   '--permission',
   ...readable.map((path) => `--allow-fs-read=${realpathSync(path)}`),
   '--disallow-code-generation-from-strings',
   '--disable-proto=throw',
   '--no-addons',
   '--no-warnings',
-  `--max-old-space-size=${heapMb}`,
+  '--max-old-space-size=256',
 ];
 
 /**
@@ -104,7 +104,7 @@ export const makeEmbeddedLaunch = (
       : // the engine optimises what is hot on as many threads as it likes, and a first run would wait behind them
         ['--wasm-num-compilation-tasks=1', join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
   return limitLaunch(
-    { file: node, args: [...listNodeFlags(readable, 256), ...script], env: NODE_ENVIRONMENT, files: [] },
+    { file: node, args: [...listNodeFlags(readable), ...script], env: NODE_ENVIRONMENT, files: [] },
     // The engine itself takes a few hundred MB beside what the macro gets.
     { ...limits, memoryMb: limits.memoryMb + 512 },
     'data',

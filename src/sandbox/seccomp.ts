@@ -84,8 +84,8 @@ const load = (offset: number): Instruction => ({ code: LOAD, onTrue: 0, onFalse:
 const answer = (value: number): Instruction => ({ code: RETURN, onTrue: 0, onFalse: 0, operand: value });
 /** Jumps over `skip` instructions unless the test holds. */
 const unless = (code: number, operand: number, skip: number): Instruction => ({ code, onTrue: 0, onFalse: skip, operand });
-/** Jumps over `skip` instructions if the test holds. */
-const when = (code: number, operand: number, skip: number): Instruction => ({ code, onTrue: skip, onFalse: 0, operand });
+/** Jumps over the next instruction if the test holds. */
+const when = (code: number, operand: number): Instruction => ({ code, onTrue: 1, onFalse: 0, operand });
 
 const fail = (call: number, errno: number) => [unless(JUMP_EQUAL, call, 1), answer(FAIL | errno)];
 
@@ -101,7 +101,7 @@ export const buildSeccompFilter = (architecture: Architecture, begun: Begun): Bu
   const clone = CLONE[architecture];
   const program: Instruction[] = [
     load(ARCHITECTURE),
-    when(JUMP_EQUAL, audit, 1),
+    when(JUMP_EQUAL, audit),
     answer(KILL_PROCESS),
     load(NUMBER),
     ...(foreign === undefined ? [] : [unless(JUMP_AT_LEAST, foreign, 1), answer(KILL_PROCESS)]),
@@ -110,18 +110,18 @@ export const buildSeccompFilter = (architecture: Architecture, begun: Begun): Bu
     ...fail(CLONE3, ENOSYS),
     unless(JUMP_EQUAL, clone, 4),
     load(ARGUMENT_0),
-    when(begun === 'threads' ? JUMP_SET : JUMP_EQUAL, begun === 'threads' ? CLONE_THREAD : FORK, 1),
+    when(begun === 'threads' ? JUMP_SET : JUMP_EQUAL, begun === 'threads' ? CLONE_THREAD : FORK),
     answer(FAIL | EPERM),
     answer(ALLOW),
     // A process may limit itself and no other.
     unless(JUMP_EQUAL, PRLIMIT[architecture], 4),
     load(ARGUMENT_0),
-    when(JUMP_EQUAL, 0, 1),
+    when(JUMP_EQUAL, 0),
     answer(FAIL | EPERM),
     answer(ALLOW),
     unless(JUMP_EQUAL, IOCTL[architecture], 4),
     load(ARGUMENT_1),
-    when(JUMP_EQUAL, TIOCSTI, 1),
+    when(JUMP_EQUAL, TIOCSTI),
     unless(JUMP_EQUAL, TIOCLINUX, 1),
     answer(FAIL | EPERM),
     answer(ALLOW),

@@ -38,13 +38,16 @@ export interface ProjectDelivery {
   requestId: string;
 }
 
-function parsed(text: string): ProjectImport {
-  let value: unknown;
+function parsedJson(text: string): unknown {
   try {
-    value = readJson(text);
+    return readJson(text);
   } catch {
     throw errors.malformedJson();
   }
+}
+
+function parsed(text: string): ProjectImport {
+  const value = parsedJson(text);
   if (isNestedDeeper(value, DEEPEST_JSON)) throw refuseBody([{ path: '', message: `must nest at most ${DEEPEST_JSON} levels deep` }]);
   const { protocol, ...rest } = readShape(projectShape, withoutCode(value), '');
   return { ...rest, protocol };
@@ -193,12 +196,7 @@ export const importProject = (ctx: ImportTools, { id, text, requestId }: Project
  * once.
  */
 export async function importProjectFile(ctx: ImportTools, text: string, ownerId?: string): Promise<ProjectImportResult> {
-  let project: unknown;
-  try {
-    project = readJson(text);
-  } catch {
-    throw errors.malformedJson();
-  }
+  const project = parsedJson(text);
   const id = `file:${createHash('sha256')
     .update(`${ownerId ?? ''}\n${text}`)
     .digest('hex')}`;

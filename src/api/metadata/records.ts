@@ -57,8 +57,10 @@ function identifierOf(row: MetadataRow, { columns, identifierColumnId }: Metadat
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
 
-/** Finds identifiers that more than one row has, in order of appearance, at most `most`. A table of an older shape has none. */
-export function findDuplicateIdentifiers(metadata: Metadata, most = 100): string[] {
+const MOST_DUPLICATES = 100;
+
+/** Finds identifiers that more than one row has, in order of appearance, at most 100. A table of an older shape has none. */
+export function findDuplicateIdentifiers(metadata: Metadata): string[] {
   if (!Array.isArray(metadata.rows) || !Array.isArray(metadata.columns)) return [];
   const seen = new Set<string>();
   const twice = new Set<string>();
@@ -67,7 +69,7 @@ export function findDuplicateIdentifiers(metadata: Metadata, most = 100): string
     if (identifier === null) continue;
     if (seen.has(identifier)) twice.add(identifier);
     seen.add(identifier);
-    if (twice.size >= most) break;
+    if (twice.size >= MOST_DUPLICATES) break;
   }
   return [...twice];
 }

@@ -1,4 +1,5 @@
 /** AWS IoT Core as the device registry. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AddThingToThingGroupCommand,
   AttachThingPrincipalCommand,
@@ -51,7 +52,6 @@ export interface AwsRegistryOptions extends AwsAccess {
 const statuses: Readonly<Record<string, CertificateStatus>> = { ACTIVE: 'active', REVOKED: 'revoked' };
 const toAws = { active: 'ACTIVE', inactive: 'INACTIVE', revoked: 'REVOKED' } as const;
 const settling = ['DeleteConflictException', 'InvalidRequestException', 'CertificateStateException'];
-const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
 /** Opens AWS IoT Core as a registry. Every call it makes, and the least rights it needs, are listed in docs/aws-iot.md. `close()` ends its connections. */
 export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & { close(): void } {
@@ -78,7 +78,7 @@ export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & {
         const name = findAwsErrorName(cause);
         if (name === 'ResourceNotFoundException') return;
         if (wait === null || !settling.includes(name)) throw translateAwsError(cause);
-        await pause(wait);
+        await sleep(wait);
       }
     }
   }

@@ -156,4 +156,4 @@ export function printEntry({ table, before, after, cause, at, added, retired, ch
 }
 
 /** Prints the entry of a version that added nothing and retired nothing. */
-export const printNothing = (cause: string, at: number): string => lines([commitInfo(cause, at)]);
+export const printNothing = (at: number): string => lines([commitInfo('nothing', at)]);

@@ -51,8 +51,7 @@ export async function writeLogVersion(
   const entries: NewEntry[] = [];
   if (begins) {
     entries.push({ version: 0, entry: printEntry({ table: described, before: null, after, cause: 'create', at, ...none }), state: null });
-    for (let earlier = 1; earlier < version; earlier += 1)
-      entries.push({ version: earlier, entry: printNothing('nothing', at), state: null });
+    for (let earlier = 1; earlier < version; earlier += 1) entries.push({ version: earlier, entry: printNothing(at), state: null });
   }
   entries.push({ version, entry, state: version % CHECKPOINT_EVERY === 0 ? after : null });
   await insertEntries(tx, table.id, entries);
