@@ -1,7 +1,7 @@
-import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
-import { organizationsQuery } from '../organizations/queries.ts';
+import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
@@ -16,7 +16,6 @@ const route = getRouteApi('/guarded/devices/groups');
 const said = words.devices.group;
 
 function NewGroupPanel() {
-  const organizations = useQuery(organizationsQuery);
   const make = useMutation({ mutationFn: makeGroup, onSuccess: () => sayDone(said.made) });
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -43,19 +42,7 @@ function NewGroupPanel() {
           <label htmlFor="group-description">{said.description}</label>
           <input id="group-description" className="input" name="description" maxLength={2000} autoComplete="off" />
         </div>
-        <div className="field">
-          <label htmlFor="group-organization">{words.devices.new.organization}</label>
-          <select id="group-organization" className="input" name="organization">
-            <option value="">{words.devices.new.personal}</option>
-            {organizations.data
-              ?.filter(({ isPersonal }) => !isPersonal)
-              .map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-          </select>
-        </div>
+        <HomeField id="group-organization" label={words.devices.new.organization} personal={words.devices.new.personal} />
         <Problem error={make.error} />
         <p>
           <SendButton type="submit" className="button primary" isSending={make.isPending}>

@@ -1,7 +1,7 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
-import { organizationsQuery } from '../organizations/queries.ts';
+import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
@@ -59,7 +59,6 @@ export function RegisterPage() {
   const navigate = useNavigate();
   const [text, setText] = useState('');
   const serials = serialsOf(text);
-  const organizations = useQuery(organizationsQuery);
   const { mutate, isPending, error, data } = useMutation({
     mutationFn: register,
     onSuccess: async ({ deviceId, answer }) => {
@@ -128,19 +127,7 @@ export function RegisterPage() {
             </p>
           </div>
         )}
-        <div className="field">
-          <label htmlFor="new-organization">{said.organization}</label>
-          <select id="new-organization" className="input" name="organization">
-            <option value="">{said.personal}</option>
-            {organizations.data
-              ?.filter(({ isPersonal }) => !isPersonal)
-              .map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-          </select>
-        </div>
+        <HomeField id="new-organization" label={said.organization} personal={said.personal} />
         <Problem error={error} />
         {data?.answer ? <Refused answer={data.answer} /> : null}
         <p>

@@ -1,7 +1,7 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
-import { organizationsQuery } from '../organizations/queries.ts';
+import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
@@ -14,7 +14,6 @@ const said = words.sharing.experiment;
 /** Makes an experiment. */
 export function NewExperimentPage() {
   const navigate = useNavigate();
-  const organizations = useQuery(organizationsQuery);
   const make = useMutation({
     mutationFn: makeExperiment,
     onSuccess: async ({ id }) => {
@@ -47,22 +46,7 @@ export function NewExperimentPage() {
           <label htmlFor="new-description">{said.description}</label>
           <textarea id="new-description" className="input" name="description" rows={4} maxLength={100_000} />
         </div>
-        <div className="field">
-          <label htmlFor="new-organization">{said.organization}</label>
-          <select id="new-organization" className="input" name="organization" aria-describedby="new-organization-hint">
-            <option value="">{said.personal}</option>
-            {organizations.data
-              ?.filter(({ isPersonal }) => !isPersonal)
-              .map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-          </select>
-          <p id="new-organization-hint" className="hint">
-            {said.organizationHint}
-          </p>
-        </div>
+        <HomeField id="new-organization" label={said.organization} personal={said.personal} hint={said.organizationHint} />
         <Problem error={make.error} />
         <p>
           <SendButton type="submit" className="button primary" isSending={make.isPending}>

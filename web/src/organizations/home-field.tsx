@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query';
+import { organizationsQuery } from './queries.ts';
+
+interface HomeFieldProps {
+  id: string;
+  label: string;
+  /** What the caller's own workspace is called. */
+  personal: string;
+  hint?: string;
+}
+
+/** The field `organization` of a form: who owns what is made. It is empty for the caller's own workspace. */
+export function HomeField({ id, label, personal, hint }: HomeFieldProps) {
+  const homes = useQuery(organizationsQuery).data?.filter(({ isPersonal }) => !isPersonal);
+  const hintId = hint === undefined ? undefined : `${id}-hint`;
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select id={id} className="input" name="organization" aria-describedby={hintId}>
+        <option value="">{personal}</option>
+        {homes?.map((home) => (
+          <option key={home.id} value={home.id}>
+            {home.name}
+          </option>
+        ))}
+      </select>
+      {hint === undefined ? null : (
+        <p id={hintId} className="hint">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
