@@ -70,13 +70,12 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   }
 
   function announce(session: Session, eventType: 'connected' | 'disconnected', disconnectReason: DisconnectReason | null): void {
-    const { clientId, thingName, userId, principal, id } = session;
+    const { clientId, thingName, userId, id } = session;
     const event = {
       eventType,
       clientId,
       thingName,
       userId,
-      principalIdentifier: principal ?? '',
       sessionIdentifier: id,
       timestamp: new Date(),
       disconnectReason,
@@ -149,10 +148,10 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     if (!topic) throw refused('topic-unknown');
     if (isStale(session)) await recheck(session);
     if (!session.holder || !mayPublish(session, packet.topic)) throw refused('topic-not-allowed');
-    const { clientId, thingName, userId } = session;
+    const { clientId, userId } = session;
     const payload = Buffer.isBuffer(packet.payload) ? packet.payload : Buffer.from(packet.payload);
     try {
-      await hooks.onMessage({ topic, clientId, thingName, userId, payload, receivedAt: new Date() });
+      await hooks.onMessage({ topic, clientId, userId, payload });
     } catch (cause) {
       session.endedBy ??= 'SERVER_ERROR';
       problem(cause);

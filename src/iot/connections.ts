@@ -16,12 +16,9 @@ export interface BrokerMessage {
   topic: Topic;
   /** Client id of the connection; for a device the name of its thing. */
   clientId: string;
-  /** The certificate's thing; null for a person. */
-  thingName: string | null;
   /** The person; null for a device. */
   userId: string | null;
   payload: Buffer;
-  receivedAt: Date;
 }
 
 /** AWS IoT's words for why a connection ended, as far as they apply. */
@@ -41,8 +38,6 @@ export interface PresenceEvent {
   clientId: string;
   thingName: string | null;
   userId: string | null;
-  /** Certificate id, or access key id. */
-  principalIdentifier: string;
   /** The same for both events of one connection. */
   sessionIdentifier: string;
   timestamp: Date;

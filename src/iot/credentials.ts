@@ -1,4 +1,4 @@
-/** Temporary credentials of people: one topic tree and one key prefix, for one hour. The embedded kind is a signed token that broker and object folder verify. */
+/** Temporary credentials of people: one topic tree and one key prefix, for one hour. The embedded kind is a signed token, which the broker verifies. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { errors } from '../errors.ts';
 import type { PolicyDocument } from './evaluator.ts';
@@ -46,8 +46,6 @@ export interface PersonalSession {
   userId: string;
   expires: Date;
   policy: PolicyDocument;
-  /** Object keys may begin with this; null: none. */
-  keyPrefix: string | null;
 }
 
 export interface TokenOptions {
@@ -93,7 +91,7 @@ export function openTokenIssuer({ keys, arnPrefix, objects, now = Date.now }: To
       const signed = keys.filter((key) => timingSafeEqual(mac(key, 'token', text), given)).length > 0;
       const expires = new Date(Number(expiry) * 1000);
       if (!signed || accessKeyId !== accessKeyOf(nonce) || expires.getTime() <= now() || !uuid.test(userId)) return null;
-      return { userId, expires, policy: makeSessionPolicy(arnPrefix, userId, objects), keyPrefix: reachOf(userId, objects).keyPrefix };
+      return { userId, expires, policy: makeSessionPolicy(arnPrefix, userId, objects) };
     },
   };
 }

@@ -46,7 +46,6 @@ export interface DeviceRegistry {
   deleteThing(thingName: string): Promise<void>;
   /** Puts a thing into a group, making the group if need be. Unknown thing: `thingNotFound`. */
   addToGroup(thingName: string, group: string): Promise<void>;
-  removeFromGroup(thingName: string, group: string): Promise<void>;
   /** Signs the key of a PEM signing request, for this thing, **inactive**: a second call makes a second certificate. `csrInvalid`, `thingNotFound`. */
   issueCertificate(thingName: string, csr: string): Promise<IssuedCertificate>;
   /** Lets a certificate connect. A revoked one stays revoked: `deviceStateRefused`. Unknown: `certificateNotFound`. */

@@ -42,11 +42,10 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
       await expect(registry.createThing({ ...thing, serialNumber: 'other' })).rejects.toThrow(code('REGISTRY_CONFLICT'));
     });
 
-    test('groups: joining twice and leaving twice is once; an unknown thing is refused', async () => {
+    test('groups: joining twice is once; an unknown thing is refused', async () => {
       const thing = await newThing();
       const group = `group-${randomUUID()}`;
       for (let times = 0; times < 2; times++) await registry.addToGroup(thing.thingName, group);
-      for (let times = 0; times < 2; times++) await registry.removeFromGroup(thing.thingName, group);
       await expect(registry.addToGroup(`generic_${randomUUID()}`, group)).rejects.toThrow(code('THING_NOT_FOUND'));
     });
 

@@ -42,7 +42,6 @@ describe('who gets in and what may be sent', () => {
       {
         topic: { kind: 'measurement', experimentId: EXPERIMENT, protocolId: null },
         clientId: device.thing,
-        thingName: device.thing,
         userId: null,
         payload: Buffer.from('{"a":1}'),
       },
@@ -240,7 +239,7 @@ describe('who gets in and what may be sent', () => {
     ]);
     const [a, b, c, d] = mine().map(({ sessionIdentifier }) => sessionIdentifier);
     expect([a === b, c === d, a === c]).toEqual([true, true, false]);
-    expect(mine()[0]).toMatchObject({ thingName: device.thing, principalIdentifier: device.certificateId });
+    expect(mine()[0]).toMatchObject({ thingName: device.thing, userId: null });
   });
 
   test('temporary credentials: the own topic tree under an own client id, nothing else', async () => {
@@ -251,7 +250,7 @@ describe('who gets in and what may be sent', () => {
     const mine = `data_ingest/v1/u/${userId}/${EXPERIMENT}/ambit/1.0/s`;
     const client = await person();
     expect(await publish(client, mine, '{}')).toBe('acknowledged');
-    expect(at.messages.at(-1)).toMatchObject({ topic: { kind: 'personal', userId, experimentId: EXPERIMENT }, userId, thingName: null });
+    expect(at.messages.at(-1)).toMatchObject({ topic: { kind: 'personal', userId, experimentId: EXPERIMENT }, userId });
     expect(await publish(client, mine.replace(userId, randomUUID()))).toBe('closed');
     expect(await publish(await person(), topic)).toBe('closed');
     const device = await at.newDevice([EXPERIMENT]);
@@ -394,7 +393,6 @@ describe('acknowledgement', () => {
         userId,
         expires: new Date(Date.now() + 300),
         policy: makeSessionPolicy(EMBEDDED_ARN_PREFIX, userId, null),
-        keyPrefix: null,
       }),
     });
     const person = await at.connect({ clientId: `u-${userId}-phone`, username: 'any', password: 'any' });

@@ -17,7 +17,6 @@ import {
   paginateListAttachedPolicies,
   paginateListPrincipalThings,
   paginateListThingPrincipals,
-  RemoveThingFromThingGroupCommand,
   UpdateCertificateCommand,
 } from '@aws-sdk/client-iot';
 import { errors } from '../../errors.ts';
@@ -156,9 +155,6 @@ export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & {
       if (await findInAws(add())) return;
       await askAws(client.send(new CreateThingGroupCommand({ thingGroupName })));
       await askAws(add());
-    },
-    async removeFromGroup(thingName, thingGroupName) {
-      await findInAws(client.send(new RemoveThingFromThingGroupCommand({ thingName, thingGroupName })));
     },
     async issueCertificate(thingName, csr) {
       await readSigningRequest(csr);

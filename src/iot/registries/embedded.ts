@@ -80,9 +80,6 @@ export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedReg
       await store.change(thingName, () => null);
     },
     addToGroup: async (thingName, group) => change(thingName, (record) => ({ ...record, groups: [...new Set([...record.groups, group])] })),
-    async removeFromGroup(thingName, group) {
-      await store.change(thingName, (record) => record && { ...record, groups: record.groups.filter((each) => each !== group) });
-    },
     async issueCertificate(thingName, csr) {
       const { certificateId, certificatePem } = await authority.signDevice(csr);
       await change(thingName, (record) => ({ ...record, certificates: [...record.certificates, { certificateId, status: 'inactive' }] }));
