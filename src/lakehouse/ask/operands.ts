@@ -75,7 +75,7 @@ const plainOrExponent = (text: string) => /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\
 
 const TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
-const instant = (text: string): { local: string; offset: string | undefined; micros: string; dateOnly: boolean } | null => {
+const instant = (text: string): { local: string; offset: string | undefined; micros: string } | null => {
   const found = TIME.exec(text.trim());
   if (!found) return null;
   const [, year = '', month = '', day = '', hour = '00', minute = '00', second = '00', fraction = '', offset] = found;
@@ -86,7 +86,6 @@ const instant = (text: string): { local: string; offset: string | undefined; mic
     local: `${year}-${month}-${day}T${hour}:${minute}:${second}`,
     offset,
     micros: fraction.slice(0, 6).padEnd(6, '0'),
-    dateOnly: found[4] === undefined,
   };
 };
 

@@ -55,7 +55,6 @@ export interface CatalogueColumn {
   hasValues: boolean;
   exactDouble: boolean;
   ordinal: number;
-  sinceVersion: number;
   firstSeenAt: Date;
   lastSeenAt: Date;
 }
@@ -64,7 +63,7 @@ export interface NewFile extends StagedFile {
   id: string;
 }
 
-export interface NewColumn extends Omit<CatalogueColumn, 'sinceVersion' | 'firstSeenAt' | 'lastSeenAt'> {
+export interface NewColumn extends Omit<CatalogueColumn, 'firstSeenAt' | 'lastSeenAt'> {
   /** The name of the column until now; null where the name stays. */
   formerly: string | null;
 }

@@ -168,7 +168,7 @@ export const listInternalFiles = (db: Queryable, experimentId: string, kinds: re
 /** The columns of the catalogue as of one version, in column order. */
 export const listColumns = (db: Queryable, tableId: string, version: number) =>
   db.rows<CatalogueColumn>(sql('lake.listColumns')`select name, type, origin, original_key as "originalKey", nullable, hidden,
-      has_values as "hasValues", exact_double as "exactDouble", ordinal, since_version as "sinceVersion",
+      has_values as "hasValues", exact_double as "exactDouble", ordinal,
       first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt"
     from lake_columns where table_id = ${tableId} and since_version <= ${version} and (until_version is null or until_version > ${version})
     order by ordinal, name`);
