@@ -12,7 +12,7 @@ import {
 
 export { endSessions, findSession, listSessions, type SignInMethod } from './sessions.queries.ts';
 
-export const SESSION_DAYS = 30;
+const SESSION_DAYS = 30;
 export const SESSION_SECONDS = SESSION_DAYS * 86_400;
 
 /** What is known of a session besides its user and its end. */

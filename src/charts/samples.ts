@@ -1,7 +1,7 @@
 import { nameLegend, printText, readNumber, type Chart } from './chart.ts';
 
 /** Names the group of a value of x. A time counts as a category, since the axis has names. */
-export function makeGroupNamer({ axes, series }: Chart): (x: unknown) => string {
+function makeGroupNamer({ axes, series }: Chart): (x: unknown) => string {
   const isTime = axes['x']?.kind === 'temporal';
   const areDays = isTime && series.every(({ points }) => points['x']?.every((x) => /^[^T]*(T00:00:00(\.0+)?Z?)?$/.test(printText(x, ''))));
   return (x) => {

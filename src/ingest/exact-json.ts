@@ -11,7 +11,7 @@ export const readExactNumber = (value: number, source: string): number | string 
   String(value) === source ? value : Number.isFinite(value) ? JSON.rawJSON(source) : source;
 
 /** Reads JSON and keeps the digits of every number. Throws SyntaxError. */
-export const readExactRecord = (text: string): unknown => readJson(text, readExactNumber);
+const readExactRecord = (text: string): unknown => readJson(text, readExactNumber);
 
 /** Reads JSON as `readExactRecord` does; null when the text is not JSON. */
 export function readExactValue(text: string): ExactValue {

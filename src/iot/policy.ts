@@ -27,7 +27,7 @@ export const printTopicFilterArn = (prefix: ArnPrefix, filter: string) => `${pre
 const THING = '${iot:Connection.Thing.ThingName}';
 
 /** What every device may do: connect under its own thing's name, subscribe to and receive its own scripts. */
-export const makeBasePolicy = (prefix: ArnPrefix): PolicyDocument => ({
+const makeBasePolicy = (prefix: ArnPrefix): PolicyDocument => ({
   Version: '2012-10-17',
   Statement: [
     { Effect: 'Allow', Action: 'iot:Connect', Resource: printClientArn(prefix, THING) },
@@ -48,7 +48,7 @@ export const measurePolicy = (document: PolicyDocument) => JSON.stringify(docume
  * Makes the documents that let a device publish to the experiments that it is bound to, and nowhere else. Ids may come in any order and more than once; without
  * any there is no document. The ids are sorted, so that the same bindings always give the same text. More than 100 is `tooManyBindings`.
  */
-export function makeBindingPolicies(prefix: ArnPrefix, deviceType: string, experimentIds: readonly string[]): PolicyDocument[] {
+function makeBindingPolicies(prefix: ArnPrefix, deviceType: string, experimentIds: readonly string[]): PolicyDocument[] {
   const resources = [...new Set(experimentIds)].sort().map((id) => printTopicArn(prefix, `${printTopicPrefix(id, deviceType)}/*`));
   if (resources.length > MAX_BINDINGS) throw errors.tooManyBindings(MAX_BINDINGS);
   const documents: PolicyDocument[] = [];

@@ -35,7 +35,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export const isLevel = (text: string): boolean => text !== '' && !/[/+#\p{Cc}]/u.test(text) && text.isWellFormed();
 
 /** Everything a device may publish under, up to the experiment. */
-export const MEASUREMENT_ROOT = 'experiment/data_ingest/v1';
+const MEASUREMENT_ROOT = 'experiment/data_ingest/v1';
 /** Everything people with temporary credentials may publish under, up to the person. */
 export const PERSONAL_ROOT = 'data_ingest/v1/u';
 /** Everything sent to devices: `device/scripts/v1/{sensorType}/{sensorVersion}/{thingName}`. */

@@ -14,7 +14,7 @@ export interface ProcessSource {
 
 const seconds = (ms: number) => `${Math.round(ms) / 1000} s`;
 
-export const makeTimeoutError = (itemTimeoutMs: number): MacroError => ({
+const makeTimeoutError = (itemTimeoutMs: number): MacroError => ({
   type: 'TimeoutError',
   message: `The macro ran longer than ${seconds(itemTimeoutMs)} on this item.`,
 });

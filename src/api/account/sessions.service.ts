@@ -9,7 +9,7 @@ import { findAccountUser, updateUserRow } from './account.queries.ts';
 const FRESH_MS = 86_400_000;
 
 /** Finds the handle of the caller's session. For routes that only a session may use. */
-export function requireOwnSession(caller: Caller): string {
+function requireOwnSession(caller: Caller): string {
   if (caller.via.kind !== 'session') throw errors.apiKeyNotAccepted();
   return caller.via.sessionId;
 }

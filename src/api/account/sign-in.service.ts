@@ -113,7 +113,7 @@ export async function auditRefusal(
 }
 
 /** Finds the person of a proven address, or makes an account. If the address was not proven before, the sessions of its account end. */
-export async function ensurePerson(tx: Transaction, address: string, name: string): Promise<string> {
+async function ensurePerson(tx: Transaction, address: string, name: string): Promise<string> {
   const made = await createAccount(tx, { email: address, name, verified: true });
   if (made) return made.id;
   const user = await lockUserByEmail(tx, address);

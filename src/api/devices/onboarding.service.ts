@@ -83,7 +83,7 @@ export async function listBoundExperiments(ctx: Context, caller: Caller, deviceI
 }
 
 /** Writes a device's policies by its current bindings. After a failure the next sweep does so. */
-export async function rebindDevice(ctx: Context, deviceId: string): Promise<void> {
+async function rebindDevice(ctx: Context, deviceId: string): Promise<void> {
   await ctx.iot.rebind(deviceId);
 }
 

@@ -9,7 +9,7 @@ import { eraseUploads } from '../uploads/uploads.service.ts';
 import { completeErasure, listUnfinished, reportErasure, startErasure } from './erasure.queries.ts';
 
 /** The stores that keep something of an experiment outside its own rows. A new store does not compile until `ERASE` says how it is emptied. */
-export const STORES = ['messages', 'uploads', 'exports', 'annotations', 'lake', 'answers'] as const;
+const STORES = ['messages', 'uploads', 'exports', 'annotations', 'lake', 'answers'] as const;
 export type Store = (typeof STORES)[number];
 
 export interface Removed {

@@ -13,7 +13,7 @@ import { listGraphProblems, graphShape } from './graph.ts';
 export { canonicaliseQuestion, isReservedColumn } from './questions.ts';
 
 /** Checks a graph, and answers it with its defaults filled in. Errors: invalid input, with paths that begin with `root`. */
-export function checkGraph(graph: unknown, root = ''): FlowGraph {
+function checkGraph(graph: unknown, root = ''): FlowGraph {
   const shaped = readShape(graphShape, graph, root);
   const problems = listGraphProblems(shaped, root);
   if (problems.length > 0) throw refuseBody(problems);

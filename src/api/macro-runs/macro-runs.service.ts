@@ -45,7 +45,7 @@ interface WorkOptions {
  * Lists the work of macros on new measurements: of those that the measurements name, those attached to them, and those that their experiment runs on all. A
  * piece has one macro, one code, one sender and at most `size` rows. The sender of a device's data is the person who registered it. Pure.
  */
-export function listNewWork(
+function listNewWork(
   measurements: readonly (readonly MeasurementRow[])[],
   { onAll = [], attachedTo = () => [], registrars, size = PIECE }: WorkOptions = {},
 ): NewWork[] {

@@ -62,7 +62,7 @@ class Sections {
 }
 
 /** Merges consecutive hours with one firmware version into one run. A version that comes back begins a new run. */
-export function mergeHours(hours: readonly VersionHour[]): FirmwareRun[] {
+function mergeHours(hours: readonly VersionHour[]): FirmwareRun[] {
   const runs: FirmwareRun[] = [];
   for (const { version, firstAt, lastAt, count } of hours) {
     const last = runs.at(-1);

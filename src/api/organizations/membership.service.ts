@@ -13,7 +13,7 @@ import {
 } from './membership.queries.ts';
 import type { MembershipRole } from './organizations.model.ts';
 
-export const MOST_MEMBERS = 100;
+const MOST_MEMBERS = 100;
 
 const RANK: Record<MembershipRole, number> = { owner: 3, admin: 2, member: 1 };
 const ROLES: readonly MembershipRole[] = ['owner', 'admin', 'member'];

@@ -21,7 +21,7 @@ import { countResources, findStanding, listResources, type Standing } from './or
  * Requires an organization that the caller may view, and answers what they are in it. They may view public ones and their own; nobody may view a personal
  * workspace. Errors: organizationNotFound, the same for what is missing and what is hidden.
  */
-export async function requireVisible(db: Queryable, caller: Caller, id: string): Promise<Standing> {
+async function requireVisible(db: Queryable, caller: Caller, id: string): Promise<Standing> {
   const standing = await findStanding(db, id, caller.userId);
   if (!standing || standing.isPersonal || !(standing.isPublic || standing.isMember)) throw errors.organizationNotFound();
   return standing;

@@ -74,7 +74,7 @@ export const MEASURES: ReadonlySet<SourceRole> = new Set(['y', 'z', 'size', 'val
 const isNamed = ({ tableName, columnName }: DataSource) => tableName !== '' && columnName !== '';
 
 /** Whether the table and every column of a config are named. A draft still has gaps. */
-export const isNamedThroughout = ({ tableName, dataSources }: DataConfig): boolean => tableName !== '' && dataSources.every(isNamed);
+const isNamedThroughout = ({ tableName, dataSources }: DataConfig): boolean => tableName !== '' && dataSources.every(isNamed);
 
 /**
  * Lists what is wrong with the roles of a config without gaps: a role that the chart type does not have, a single role given twice, a second table. A missing

@@ -27,7 +27,7 @@ import {
 const MOST = 20;
 const OVERLAP_HOURS = 24;
 
-export const sealSecret = (ctx: Context, secret: string): string => seal(ctx.config.secret, 'webhook', { secret });
+const sealSecret = (ctx: Context, secret: string): string => seal(ctx.config.secret, 'webhook', { secret });
 
 /** Opens a sealed secret; undefined when it was sealed under another key. */
 export function openSecret(ctx: Context, sealed: string): string | undefined {

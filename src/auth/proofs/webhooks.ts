@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** Seconds that a delivery may be old, or ahead of our clock. */
-export const WEBHOOK_TOLERANCE = 300;
+const WEBHOOK_TOLERANCE = 300;
 
 export interface SignedCall {
   id: string | undefined;

@@ -40,7 +40,7 @@ export const FACT_COLUMNS: readonly CellColumn<MeasuredFacts>[] = [
 ];
 
 /** Every column of a measurement's row, but for the answers to questions. */
-export const MEASUREMENT_COLUMNS: readonly CellColumn<MeasurementRow>[] = [
+const MEASUREMENT_COLUMNS: readonly CellColumn<MeasurementRow>[] = [
   ...FACT_COLUMNS,
   { name: 'macros', of: ({ macros }) => clean(macros) },
   { name: 'protocol_id', plain: 'protocolId', of: (row) => clean(row.plain?.topicProtocolId ?? row.facts.protocolId) },

@@ -17,7 +17,7 @@ const words = (text: string): string =>
     .replace(/^_|_$/g, '');
 
 /** The canonical label: lower case, ASCII letters, digits and single underscores; `question_` before a digit or a reserved name, `question_empty` for nothing. */
-export function canonicaliseLabel(label: string, reserved: ReadonlySet<string>): string {
+function canonicaliseLabel(label: string, reserved: ReadonlySet<string>): string {
   const plain = words(label);
   if (plain === '') return 'question_empty';
   return cut(/^\d/.test(plain) || reserved.has(plain) ? `question_${plain}` : plain, MAX_NAME);

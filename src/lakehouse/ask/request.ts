@@ -116,8 +116,8 @@ export interface ReadParameters {
 }
 
 export const MAX_FILTERS = 100;
-export const MAX_VALUES = 1000;
-export const MAX_COLUMNS = 1000;
+const MAX_VALUES = 1000;
+const MAX_COLUMNS = 1000;
 export const MAX_LIMIT = 100_000;
 const MAX_TEXT = 262_144;
 const MAX_NAME = 1024;
@@ -241,7 +241,7 @@ const splitColumns = (text: string): string[] => {
 const columnList = z.array(name).max(MAX_COLUMNS);
 
 /** Reads `columns`: separated by commas, or a JSON array. A name with a comma or a dot of its own is quoted. */
-export const parseColumns = (given: string): readonly string[] => {
+const parseColumns = (given: string): readonly string[] => {
   if (/^\s*\[\s*("|\])/.test(given)) return bounded('columns', given, columnList);
   if (given.length > MAX_TEXT) throw refuse('columns', `Is longer than ${MAX_TEXT} characters.`);
   const columns = splitColumns(given);

@@ -33,7 +33,7 @@ export interface TableLayout {
  * Groups the files that are worth writing anew: small neighbours, and files whose key ranges overlap. The files must come in the order of their sort keys.
  * Ranges that share only a bound do not overlap, because rows with the same key are ordered by their id. With fewer rows a file than usual no group has more.
  */
-export function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_FILE): LakeFile[][] {
+function chooseGroups(files: readonly LakeFile[], rowsPerFile = ROWS_PER_FILE): LakeFile[][] {
   const groups: LakeFile[][] = [];
   let group: LakeFile[] = [];
   let rows = 0;

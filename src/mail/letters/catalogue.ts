@@ -4,7 +4,7 @@ import { writeSignInCode } from './sign-in-code.ts';
 import { writeProjectImported, writeTransferRequested } from './transfers.ts';
 
 /** Every letter that the service writes, by name. Adding one here is all it takes to make it sendable. */
-export const LETTERS = {
+const LETTERS = {
   'sign-in-code': writeSignInCode,
   'transfer-requested': writeTransferRequested,
   'project-imported': writeProjectImported,

@@ -30,7 +30,7 @@ const COLUMNS = {
 };
 
 /** Lists what a reader needs of the log up to a version. */
-export async function listActions(
+async function listActions(
   db: Queryable,
   { tableId, version, state }: { tableId: string; version: number; state: LogState },
 ): Promise<object[]> {

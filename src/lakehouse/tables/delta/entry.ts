@@ -82,10 +82,7 @@ function boundsOf(type: ColumnType, low: number, high: number): [Bound, Bound] |
 const isTime = (type: ColumnType | undefined) => type?.kind === 'timestamp' || type?.kind === 'timestamp_ntz';
 
 /** The statistics of a file, as JSON. */
-export function printStatistics(
-  { rowCount, ranges }: Pick<LoggedFile, 'rowCount' | 'ranges'>,
-  types: ReadonlyMap<string, ColumnType>,
-): string {
+function printStatistics({ rowCount, ranges }: Pick<LoggedFile, 'rowCount' | 'ranges'>, types: ReadonlyMap<string, ColumnType>): string {
   const nullCount: Record<string, number> = {};
   const minValues: Record<string, Bound> = {};
   const maxValues: Record<string, Bound> = {};

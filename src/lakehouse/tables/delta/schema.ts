@@ -99,7 +99,7 @@ function deltaField({ name, type }: PhysicalColumn, mapping: Mapping): DeltaFiel
 }
 
 /** The error for a column that has another type in older files. No reader of the log could read those. */
-export class TypesDiffer extends Error {}
+class TypesDiffer extends Error {}
 
 /** What a change leaves of a table. */
 interface Kept {
