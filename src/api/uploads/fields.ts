@@ -48,7 +48,7 @@ const reading = {
     .enum(ENCODINGS)
     .optional()
     .describe('Of csv and tsv files how their characters are written; UTF-8 when absent. A byte order mark at the beginning counts more.'),
-  sheet: z.string().min(1).max(100).optional().describe('Of xlsx files the sheet that is read; the first one when absent.'),
+  sheet: z.string().min(1).max(100).optional().describe('Of xlsx files the sheet that is read; the first that is not hidden when absent.'),
 };
 
 const made = z.object({

@@ -47,7 +47,7 @@ export interface ReadingOptions {
   dateOrder?: DayOrder;
   /** By the name of the column, or its key in the file. */
   types?: Readonly<Record<string, TypeWord>>;
-  /** Name of the sheet of a workbook; without it the first sheet is read. */
+  /** Name of the sheet of a workbook; without it the first that is not hidden is read. */
   sheet?: string;
 }
 
@@ -58,6 +58,8 @@ export interface SentField {
   sent: string;
   /** The column that the text is read into; `c1`, `c2`… unless given. */
   into?: string;
+  /** What the report says of the column, whatever is found of its values. */
+  note?: string;
 }
 
 export interface SentText {
@@ -311,7 +313,7 @@ export async function chooseReadings(
   );
   const notes = await noteOthers(session, pipelines, new Map(mixed));
   return chosen.map(({ field, wanted, kinds, reading: bare }, index) => {
-    const reading = { ...bare, note: bare.note ?? notes.get(field.sent) };
+    const reading = { ...bare, note: field.note ?? bare.note ?? notes.get(field.sent) };
     const { form, value } = printReading(field, reading);
     const column = field.into ?? `c${index + 1}`;
     return {

@@ -34,7 +34,7 @@ export interface SourceRequest {
   exact?: boolean;
   /** What a delimited file is told to be in. */
   encoding?: Encoding;
-  /** The sheet of a workbook that is read; the first unless given. */
+  /** The sheet of a workbook that is read; the first that is not hidden unless given. */
   sheet?: string;
   /** The decimal mark that the texts of a workbook are told to have. */
   decimal?: '.' | ',';
@@ -118,12 +118,20 @@ async function readDelimited(
   return { fields: [], rows, text: { fields, delimiter }, headerLine, encoding: scanned.encoding };
 }
 
+const noteFormulas = (many = 0): { note?: string } =>
+  many === 0
+    ? {}
+    : {
+        note: `${many === 1 ? '1 of its cells is a formula' : `${many} of its cells are formulas`} that the program which wrote the file may not have computed. Open the file in a spreadsheet program, save it, and send it anew.`,
+      };
+
 async function readSheet(request: SourceRequest): Promise<BronzeSource> {
   const { original, sheet, decimal, work, signal } = request;
   const into = join(work, 'sheet');
-  await writeSheetText({ original, into, sheet, decimal }, signal);
+  const uncomputed = await writeSheetText({ original, into, sheet, decimal }, signal);
   const read = await readDelimited({ ...request, original: into }, 'csv', ';');
-  return { ...read, text: read.text && { ...read.text, hasNumberCells: decimal === undefined } };
+  const fields = read.text?.fields.map((field, index): SentField => ({ ...field, ...noteFormulas(uncomputed.get(index)) })) ?? [];
+  return { ...read, text: read.text && { ...read.text, fields, hasNumberCells: decimal === undefined } };
 }
 
 async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EncryptedFileError } from 'hucre';
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
+import { countFormulas, readBook, type Book } from './book.ts';
 import { listFormattedRows } from './cell-formats.ts';
 import { isWhole, listParts, type Part } from './unpacked.ts';
 
@@ -10,7 +11,7 @@ import { isWhole, listParts, type Part } from './unpacked.ts';
 export interface SheetRequest {
   original: string;
   into: string;
-  /** The name of the sheet; the first one unless given. */
+  /** The name of the sheet; the first that is not hidden unless given. */
   sheet?: string;
   /** The mark before the fraction of the numbers that are written; a point unless given. */
   decimal?: '.' | ',';
@@ -19,8 +20,8 @@ export interface SheetRequest {
   mostHeldBytes: number;
 }
 
-/** What the thread answers: nothing, or why the file is refused. */
-export type SheetAnswer = { refused: null } | { refused: string; sentence: string };
+/** What the thread answers: how many formulas of each column may not have been computed, or why the file is refused. */
+export type SheetAnswer = { refused: null; uncomputed: ReadonlyMap<number, number> } | { refused: string; sentence: string };
 
 /** How files of Office before 2007 begin, and encrypted ones of today. */
 const COMPOUND = Buffer.from('d0cf11e0', 'hex');
@@ -29,19 +30,20 @@ const FLUSH_AT = 1_048_576;
 const DELIMITER = ';';
 /** What a formula that failed leaves in its cell. */
 const ERROR = /^#(N\/A|DIV\/0!|REF!|NAME\?|NULL!|NUM!|VALUE!|SPILL!|CALC!|FIELD!|BLOCKED!|CONNECT!|UNKNOWN!|GETTING_DATA)$/;
-/** The day of a cell that has a time and no day: the day before the first, 1 January 1900. */
+/** The day of a cell that has a time and no day: the day before the first, 1 January 1900, and where days are counted from 1904 the first one. */
 const NO_DAY = '1899-12-31';
+const NO_DAY_FROM_1904 = '1904-01-01';
 const MOST_NAMES = 10;
 const SHEETS = 'xl/worksheets/';
 const DAMAGED = 'The workbook cannot be read: it is damaged, or uses a feature that is not supported.';
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
-function printDate(date: Date): string {
+function printDate(date: Date, noDay: string): string {
   if (Number.isNaN(date.getTime())) return '';
   const [day = '', time = ''] = date.toISOString().slice(0, -1).split('T');
   const short = time.replace(/\.?0+$/, '');
-  if (day === NO_DAY) return short;
+  if (day === noDay) return short;
   return time === '00:00:00.000' ? day : `${day}T${short}`;
 }
 
@@ -52,15 +54,16 @@ const printWithComma = (value: number): string =>
     .replace(/^(-?\d)e/, '$1,0e');
 
 /** A cell as a delimited file has it. A failed formula is a missing value. */
-function printCell(value: unknown, decimal?: '.' | ','): string {
+function printCell(value: unknown, noDay: string, decimal?: '.' | ','): string {
   if (typeof value === 'number') return decimal === ',' ? printWithComma(value) : String(value);
   if (typeof value === 'boolean') return String(value);
-  if (value instanceof Date) return printDate(value);
+  if (value instanceof Date) return printDate(value, noDay);
   return typeof value !== 'string' || value === '' || ERROR.test(value) ? '' : quoted(value);
 }
 
 /** Prints a column's name on one line, because the delimiter is looked for in the first line of the text. */
-const printName = (value: unknown): string => printCell(typeof value === 'string' ? value.replace(/\s*[\r\n]+\s*/g, ' ') : value);
+const printName = (value: unknown, noDay: string): string =>
+  printCell(typeof value === 'string' ? value.replace(/\s*[\r\n]+\s*/g, ' ') : value, noDay);
 
 const isEmpty = (value: unknown) => value === null || value === undefined || value === '';
 
@@ -79,15 +82,17 @@ const listNames = (sheets: readonly { name: string }[]) =>
     .map(({ name }) => `'${name.slice(0, 100)}'`)
     .join(', ');
 
-/** The sentence on the sheets behind the first, where that was read because none was named; empty where there is no other. */
-async function sayOthers(bytes: Buffer, sheet: string | undefined): Promise<string> {
+/** The sentence on the sheets besides the first, where that was read because none was named; empty where there is no other. */
+async function sayOthers(bytes: Buffer, sheet: string | undefined, { name: read }: Book): Promise<string> {
   if (sheet !== undefined) return '';
-  const [, ...others] = (await readXlsx(bytes, { maxRows: 1 })).sheets;
+  const { sheets } = await readXlsx(bytes, { maxRows: 1 });
+  const others = sheets.filter(({ name }, index) => (read === undefined ? index > 0 : name !== read));
   return others.length === 0 ? '' : ` This is the first sheet; to read another, name it: ${listNames(others)}.`;
 }
 
-async function sayNothingThere(bytes: Buffer, sheet: string | undefined): Promise<SheetAnswer> {
-  if (sheet === undefined) return wrong(`The first sheet is empty: it has no header row.${await sayOthers(bytes, sheet)}`, 'empty_file');
+async function sayNothingThere(bytes: Buffer, sheet: string | undefined, book: Book): Promise<SheetAnswer> {
+  if (sheet === undefined)
+    return wrong(`The first sheet is empty: it has no header row.${await sayOthers(bytes, sheet, book)}`, 'empty_file');
   const { sheets } = await readXlsx(bytes, { maxRows: 1 });
   if (sheets.some(({ name }) => name === sheet))
     return wrong(`The sheet '${sheet.slice(0, 100)}' is empty: it has no header row.`, 'empty_file');
@@ -101,22 +106,24 @@ async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, d
   let text = '';
   let headerRow = 0;
   let isFirst = true;
-  const formatted = await listFormattedRows(bytes, parts, sheet);
+  const book = await readBook(bytes, parts, sheet);
+  const noDay = book.isFrom1904 ? NO_DAY_FROM_1904 : NO_DAY;
+  const formatted = listFormattedRows(bytes, book);
   let shown = await formatted?.next();
   try {
-    for await (const { index, values } of streamXlsxRows(bytes, { sheet })) {
+    for await (const { index, values } of streamXlsxRows(bytes, { sheet: book.name })) {
       while (shown?.done === false && shown.value.index < index) shown = await formatted?.next();
       const as = shown?.done === false && shown.value.index === index ? shown.value.cells : undefined;
       const cells = trimmed(as ? values.map((value, column) => as.get(column) ?? value) : values);
       if (cells.length === 0) continue;
-      const fields = cells.map((cell) => (width === 0 ? printName(cell) : printCell(cell, decimal)));
+      const fields = cells.map((cell) => (width === 0 ? printName(cell, noDay) : printCell(cell, noDay, decimal)));
       if (width === 0) {
         width = fields.length;
         headerRow = index + 1;
       } else {
         if (isFirst && width === 1 && fields.length > 1)
           return wrong(
-            `Row ${headerRow} has one cell, and row ${index + 1} has ${fields.length}: the header seems to be in row ${index + 1}. Remove what stands above it, and send the file anew.${await sayOthers(bytes, sheet)}`,
+            `Row ${headerRow} has one cell, and row ${index + 1} has ${fields.length}: the header seems to be in row ${index + 1}. Remove what stands above it, and send the file anew.${await sayOthers(bytes, sheet, book)}`,
             'bad_header',
           );
         isFirst = false;
@@ -131,8 +138,8 @@ async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, d
   } finally {
     closeSync(file);
   }
-  if (width > 0) return { refused: null };
-  return sayNothingThere(bytes, sheet);
+  if (width > 0) return { refused: null, uncomputed: book.isUncomputed && book.sheet ? await countFormulas(bytes, book.sheet) : new Map() };
+  return sayNothingThere(bytes, sheet, book);
 }
 
 async function convert(request: SheetRequest): Promise<SheetAnswer> {

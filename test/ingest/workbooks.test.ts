@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeXlsx } from 'hucre/xlsx';
+import { openLake, type Lake } from './setup.ts';
+
+let lake: Lake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+type Book = Parameters<typeof writeXlsx>[0];
+
+async function send(book: Book, reading = {}) {
+  const table = await lake.makeTable();
+  const bytes = Buffer.from(await writeXlsx(book));
+  const { report } = await lake.ingest(table, 'xlsx', [{ path: 'rows.xlsx', bytes }], { reading });
+  return { rows: await lake.rows(table.id), file: report!.files[0]! };
+}
+
+test.each(['1900', '1904'] as const)('a cell with a time and no day is that time, where days are counted from %s', async (dateSystem) => {
+  const first = dateSystem === '1900' ? '1899-12-31' : '1904-01-01';
+  const times = [new Date(`${first}T08:30:00Z`), new Date(`${first}T17:05:30Z`)];
+  const { rows } = await send({
+    dateSystem,
+    sheets: [{ name: 'Data', rows: [['day', 'from'], ...times.map((time) => [new Date('2026-05-01'), time])] }],
+  });
+  expect(rows).toEqual([
+    { day: '2026-05-01', from: '08:30:00' },
+    { day: '2026-05-01', from: '17:05:30' },
+  ]);
+});
+
+const behind = (hidden: boolean): Book => ({
+  sheets: [
+    { name: 'Lists', hidden, rows: [['choice'], ['shade']] },
+    { name: 'A & B', rows: [['plot'], [7]] },
+    { name: 'Notes', rows: [['text'], ['none']] },
+  ],
+});
+
+test('a hidden sheet is passed over unless it is named', async () => {
+  expect((await send(behind(false))).rows).toEqual([{ choice: 'shade' }]);
+  expect((await send(behind(true))).rows).toEqual([{ plot: 7 }]);
+  expect((await send(behind(true), { sheet: 'Lists' })).rows).toEqual([{ choice: 'shade' }]);
+});
+
+test('of formulas that were not computed the report says so, column by column', async () => {
+  const cell = (formula: string, formulaResult?: number) => ({ formula, formulaResult });
+  const { rows, file } = await send({
+    sheets: [
+      {
+        ...{ name: 'Data', rows: [['plot', 'double', 'sum'], [1], [2]] },
+        cells: new Map([
+          ['1,1', cell('A2*2')],
+          ['2,1', cell('A3*2')],
+          ['2,2', cell('A2+A3', 3)],
+        ]),
+      },
+    ],
+  });
+  expect(rows).toEqual([
+    { plot: 1, double: null, sum: null },
+    { plot: 2, double: null, sum: 3 },
+  ]);
+  const what = (many: string) =>
+    `${many} that the program which wrote the file may not have computed. Open the file in a spreadsheet program, save it, and send it anew.`;
+  expect(file.columns.map(({ note }) => note)).toEqual([
+    undefined,
+    what('2 of its cells are formulas'),
+    what('1 of its cells is a formula'),
+  ]);
+});
