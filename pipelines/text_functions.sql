@@ -19,10 +19,14 @@ create or replace temp macro is_missing(v) as case
 create or replace temp macro is_unsaid(v) as v is null or bare(v) = '' or is_missing(v);
 -- Commas between thousands that cannot be decimal ones: a point stands behind them, or there are two.
 create or replace temp macro is_grouped(b) as regexp_full_match(b, '-?[1-9][0-9]{0,2}((,[0-9]{3})+\.[0-9]+|(,[0-9]{3}){2,})');
--- `.5`, `5.` and `1,234.5` as the engine writes them.
+-- A time to the nanosecond; one that ends in zeros is a time in microseconds.
+create or replace temp macro is_fine_time(b) as length(b) between 27 and 35 and regexp_full_match(b, '[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{7,9}(Z|[-+][0-9]{2}:?[0-9]{2})?');
+create or replace temp macro coarse(b) as case when is_fine_time(b) then regexp_replace(b, '(\.[0-9]{6})0+', '\1') else b end;
+-- `.5`, `5.`, `1,234.5` and times with too many zeros as the engine writes them.
 create or replace temp macro unsigned_pointed(b) as case
   when is_grouped(b) then replace(b, ',', '')
-  when regexp_full_match(b, '-?([0-9]+\.|\.[0-9]+)') then rtrim(regexp_replace(b, '^(-?)\.', '\10.'), '.') else b end;
+  when regexp_full_match(b, '-?([0-9]+\.|\.[0-9]+)') then rtrim(regexp_replace(b, '^(-?)\.', '\10.'), '.')
+  when contains(b, ':') then coarse(b) else b end;
 create or replace temp macro pointed(b) as unsigned_pointed(signed(b));
 create or replace temp macro is_comma_number(b) as regexp_full_match(b, '-?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][-+]?[0-9]+)?');
 -- `1.000` and `1.234.567`: a thousand and more where the comma is the decimal mark.
@@ -57,6 +61,7 @@ create or replace temp macro loose_kind(b) as case
   when length(b) > 40 then {{text}}
   when lower(b) in ('true', 'false', 'yes', 'no') then {{boolean}}
   when is_comma_number(signed(b)) then {{comma}}
+  when is_fine_time(b) then case when text_class(coarse(b)) = {{text}} then {{finer}} else {{untidy}} | text_class(coarse(b)) end
   when pointed(b) <> b then {{untidy|double}} | case when is_point_grouped(signed(b)) then {{grouped}} else 0 end
   when is_point_grouped(b) then {{grouped}}
   when regexp_full_match(b, '-?0[0-9]+') then {{code}}

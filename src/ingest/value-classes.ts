@@ -35,6 +35,8 @@ export const SENT_CLASSES = {
   untidy: 2_097_152,
   /** Digits with a leading zero, which a number would lose. */
   code: 4_194_304,
+  /** A time that microseconds cannot say. */
+  finer: 33_554_432,
   /** Perhaps one of `DAY_CLASSES`. */
   dayLike: 8_388_608,
 } as const;

@@ -133,6 +133,7 @@ const POINTS_READ =
   'Its points were read as standing before decimals, though they can stand between thousands. Send the file with decimal , or . to say it.';
 const BOTH_MARKS =
   'Some of its numbers have decimal commas and some decimal points. Write them in one way, or send the file with decimal and with types: the others are kept as text beside the numbers.';
+const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
 /** Of how many values one must have a decimal comma, so that points between groups of three digits are taken for marks of thousands. */
 const FEW_COMMAS = 10;
 
@@ -152,11 +153,13 @@ function allowed(kinds: (bits: number) => number, { type, delimiter, options }: 
   });
 }
 
-/** The note on a column that is text because its numbers are written with two decimal marks. */
-function noteOfMarks(count: (bits: number) => number, values: number): { note?: string } {
+/** The note on a column that is text because its numbers are written with two decimal marks, or its times are too fine. */
+function noteOfText(count: (bits: number) => number, values: number): { note?: string } {
   const numbers = count(NUMBERS | SENT_CLASSES.comma | SENT_CLASSES.grouped);
+  const times = count(SENT_CLASSES.finer | C.instant | C.localTime);
   const isMixed = count(SENT_CLASSES.comma) > 0 && count(C.double | C.decimal) > 0;
-  return isMixed && isMostly(numbers, values - numbers) ? { note: BOTH_MARKS } : {};
+  if (isMixed && isMostly(numbers, values - numbers)) return { note: BOTH_MARKS };
+  return count(SENT_CLASSES.finer) > 0 && isMostly(times, values - times) ? { note: FINER } : {};
 }
 
 const WHAT: Readonly<Record<Family, Majority['what'] | undefined>> = {
@@ -194,7 +197,7 @@ export function chooseReading(kinds: Kinds, known: Known): Reading {
     return { ...TEXT, note: known.type === undefined ? EITHER_MARK : POINTS_READ };
   if (best.fitting === 0 || (known.type === undefined && !isMostly(best.fitting, odd)))
     return known.type === undefined
-      ? { ...textBeside(best, values), ...noteOfMarks(count, values) }
+      ? { ...textBeside(best, values), ...noteOfText(count, values) }
       : { ...best, timed: false, odd, untidy: true };
   const timed = (best.form === 'ymd' ? count(C.localTime) : 0) + count(DAY_CLASSES.timed) > 0;
   return { form: best.form, classes: best.classes, timed, fitting: best.fitting, odd, untidy: untidy || best.form === 'comma' };
