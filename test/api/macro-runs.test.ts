@@ -192,7 +192,7 @@ describe.concurrent('a measurement that names a macro', () => {
 
   test('that fails has the error in its row, and leaves the others alone', async () => {
     const experimentId = await makeExperiment();
-    const macroId = await makeMacro('if (json.x === 2) throw new Error("no two"); return { x: json.x };');
+    const macroId = await makeMacro('\nif (json.x === 2) throw new Error("no two");\nreturn { x: json.x };');
     const nobody = randomUUID();
     await send(
       experimentId,
@@ -206,7 +206,7 @@ describe.concurrent('a measurement that names a macro', () => {
     const rows = await rowsOf(experimentId, macroId);
     expect(rows.map(({ x, macro_error: error }) => [x, error])).toEqual([
       [1, null],
-      [null, expect.stringContaining('no two')],
+      [null, 'no two (line 2)'],
       [3, null],
     ]);
     expect((await rowsOf(experimentId, nobody)).map(({ macro_error: error }) => error)).toEqual(Array(3).fill('There is no such macro.'));

@@ -66,6 +66,18 @@ for (const level of ['embedded', 'bubblewrap'] as const) {
     });
     afterAll(async () => sandbox.close());
 
+    it('python: what asks for more memory than there is is told so', async () => {
+      const { results } = await sandbox.run(
+        job('python', "a = 1\nreturn {'many': len([0] * json['many'])}", [{ many: 9 }, { many: 1_000_000_000 }]),
+      );
+      expect(results[0]!.output).toEqual({ many: 9 });
+      expect(results[1]!.error).toMatchObject({
+        type: 'MemoryError',
+        message: expect.stringMatching(/^The macro needs more memory/),
+        line: 2,
+      });
+    });
+
     for (const language of LEVELS[level].languages) {
       it(`${language}: a bad item spoils no other`, async () => {
         const cases = [...Object.keys(EXPECTED), ...(language === 'r' ? ['frame'] : [])].filter(

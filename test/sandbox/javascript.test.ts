@@ -31,6 +31,23 @@ describe('what JavaScript has', () => {
     expect(Math.abs(Number((await output(code))!.now) - Date.now())).toBeLessThan(10_000);
   });
 
+  it('a word for brackets that do not match, at the end of the text', async () => {
+    const fail = async (code: string) => (await sandbox.run(job('javascript', code, [{}], { version: code }))).results[0]!.error;
+    const message = 'the brackets of the macro do not match: one is not closed, or is closed twice';
+    for (const code of ['if (true) {\nreturn { a: 1 };', 'const x = 1;\nreturn f(x, ', 'if (true) {\n}\n}'])
+      expect(await fail(code)).toEqual({
+        ...{ type: 'SyntaxError', message },
+        ...{ line: code.split('\n').length, column: code.split('\n').at(-1)!.length + 1 },
+      });
+    expect(await sandbox.check('javascript', 'if (true) {\nreturn { a: 1 };')).toEqual([{ line: 2, column: 17, message }]);
+    expect(await fail('const x = ;\nreturn { x };')).toMatchObject({ line: 1, message: expect.stringContaining('unexpected token') });
+    for (const open of ['return `a', 'return "a', '/* a', 'return /a']) {
+      const error = await fail(open);
+      expect(error).toMatchObject({ type: 'SyntaxError', line: 1 });
+      expect(error!.message).not.toBe(message);
+    }
+  });
+
   it('items that need too much memory, and others between them that succeed', async () => {
     const code = `if (json.greedy) { const all = []; for (;;) all.push(new Uint8Array(1048576).fill(1)); } output.fine = true;`;
     const data = Array.from({ length: ALL ? 16 : 8 }, (_, index) => ({ greedy: index % 2 === 0 }));

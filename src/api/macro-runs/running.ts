@@ -68,7 +68,11 @@ const LARGEST_OUTPUT = 1_048_576;
 
 /** Prints the error that is stored with a result; null for an output that is kept. */
 export function printError({ success, error, output }: Pick<ItemResult, 'success' | 'error' | 'output'>): string | null {
-  if (!success) return error === undefined ? 'The macro gave no result.' : printMacroError(error).slice(0, LONGEST_ERROR);
+  if (!success && error === undefined) return 'The macro gave no result.';
+  if (error !== undefined) {
+    const place = error.line === undefined ? '' : ` (line ${error.line})`;
+    return `${printMacroError(error).slice(0, LONGEST_ERROR - place.length)}${place}`;
+  }
   const byteCount = Buffer.byteLength(JSON.stringify(output ?? {}));
   return byteCount > LARGEST_OUTPUT ? `The output has ${byteCount} bytes; a table keeps ${LARGEST_OUTPUT} at most.` : null;
 }

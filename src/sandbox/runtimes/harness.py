@@ -214,6 +214,8 @@ def describe(error):
         message = str(error)
     except BaseException:
         message = "the message of this error cannot be read"
+    if isinstance(error, MemoryError) and message == "":
+        message = "The macro needs more memory than it may have."
     described = {"type": type(error).__name__, "message": message}
     trace = error.__traceback__
     while trace is not None:

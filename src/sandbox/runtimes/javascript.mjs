@@ -88,13 +88,17 @@ const wrap = (engine, code) => {
   }
 };
 
-/** Line and column of the macro's text in a stack trace; the wrapper takes the first line. */
+/** Line and column of the macro's text in a stack trace; the wrapper takes the first line, and what stands behind the text counts as its end. */
 const placeIn = (stack) => {
   const found = /macro\.js:(\d+)(?::(\d+))?/.exec(stack);
   if (found === null) return {};
-  const line = Math.min(Number(found[1]) - 1, job.code.split('\n').length);
+  const lines = job.code.split('\n');
+  const line = Number(found[1]) - 1;
+  if (line > lines.length) return { line: lines.length, column: lines.at(-1).length + 1, isBehind: true };
   return line < 1 ? {} : { line, column: found[2] === undefined ? 1 : Number(found[2]) };
 };
+
+const UNBALANCED = 'the brackets of the macro do not match: one is not closed, or is closed twice';
 
 /** Describes an error. After some errors the engine is not to be trusted. */
 const failure = (error) => {
@@ -103,16 +107,21 @@ const failure = (error) => {
     return { type: 'InternalError', message: String(error.message) };
   }
   const { type, message, stack } = error.described;
+  const { isBehind = false, ...place } = placeIn(stack);
   if (type === 'InternalError' && message === 'interrupted') {
     worn = true;
     return { type: 'TimeoutError', message: `The macro ran longer than ${job.itemMs / 1000} s on this item.` };
   }
   if (type === 'InternalError' && /out of memory/.test(message)) {
     worn = true;
-    return { type: 'MemoryError', message: 'The macro needs more memory than it may have.', ...placeIn(stack) };
+    return { type: 'MemoryError', message: 'The macro needs more memory than it may have.', ...place };
   }
   if (type === 'InternalError' && /stack overflow/.test(message)) worn = true;
-  return { type, message, ...placeIn(stack) };
+  return {
+    type,
+    message: type === 'SyntaxError' && isBehind && /^(?:unexpected token|expecting)/.test(message) ? UNBALANCED : message,
+    ...place,
+  };
 };
 
 /** Reads the job's macro into the engine, once for all its items. */
