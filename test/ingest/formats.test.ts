@@ -161,6 +161,32 @@ test('Parquet times in nanoseconds are times where microseconds can say them, an
   expect(rows.map(({ finer }) => finer)).toContain('2026-05-01 10:00:00.123456782');
 });
 
+test('what pandas wrote as whole numbers is told by its name', async () => {
+  const send = async (name: string, columns: string) => {
+    const table = await lake.makeTable();
+    const path = join(lake.folder, name);
+    await lake.reader.run(
+      `copy (select 1500000::bigint as td, 672::bigint as month, 5::bigint as n, 's' as text from range(2)) to '${path}' (format parquet, kv_metadata {pandas: '${columns}'})`,
+    );
+    const { report } = await lake.ingest(table, 'parquet', [{ path: name, bytes: readFileSync(path) }]);
+    return [report!.files[0]!.status, ...report!.files[0]!.columns.map(({ note }) => note)];
+  };
+  const pandas = (type: string) =>
+    JSON.stringify({
+      columns: [
+        { field_name: 'td', numpy_type: 'timedelta64[us]' },
+        { field_name: 'month', numpy_type: type },
+        { field_name: 'n', numpy_type: 'int64' },
+        { field_name: 'text', numpy_type: 'timedelta64[us]' },
+      ],
+    });
+  const durations = 'These are durations of pandas, as whole numbers of microseconds.';
+  const periods = 'These are periods of pandas (M), counted from 1970 on. To have them as text, write them with astype(str).';
+  expect(await send('pandas.parquet', pandas('period[M]'))).toEqual(['completed', durations, periods, undefined, undefined]);
+  for (const [at, other] of ['no JSON', '{"columns": 5}', '[null]', pandas('x'.repeat(1_048_576))].entries())
+    expect(await send(`other-${at}.parquet`, other)).toEqual(['completed', undefined, undefined, undefined, undefined]);
+});
+
 test('Parquet keeps its own types', async () => {
   const table = await lake.makeTable();
   const path = join(lake.folder, 'typed.parquet');

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { readJson } from '../../../json.ts';
 import type { ColumnType } from '../../../lakehouse/terms/catalog.ts';
 import type { StagingSession } from '../../../lakehouse/tables/staging.ts';
 import { isOutOfMemory, isStorageFull } from '../../../storage/full.ts';
@@ -137,6 +138,37 @@ async function findFineTimes(
   return { finer, cut: new Set(zoned.filter((name) => inNanoseconds.has(name))) };
 }
 
+/** Characters at most of what pandas says of its columns; a longer text is passed over. */
+const MOST_TOLD = 1_048_576;
+const UNITS: Readonly<Record<string, string>> = { s: 'seconds', ms: 'milliseconds', us: 'microseconds', ns: 'nanoseconds' };
+
+/** The note on a column of whole numbers that had another type in pandas, which Parquet does not have. */
+function noteNumbers(type: unknown): string | undefined {
+  const [, unit, period] = /^(?:timedelta64\[(s|ms|us|ns)\]|period\[([\w-]{1,20})\])$/.exec(String(type)) ?? [];
+  if (unit !== undefined) return `These are durations of pandas, as whole numbers of ${UNITS[unit] ?? unit}.`;
+  return period === undefined
+    ? undefined
+    : `These are periods of pandas (${period}), counted from 1970 on. To have them as text, write them with astype(str).`;
+}
+
+/** The notes on whole numbers that pandas wrote for durations and periods, by column. */
+async function noteWrittenByPandas(ask: (sql: string) => Promise<readonly Record<string, unknown>[]>): Promise<Map<string, string>> {
+  const [found] = await ask(
+    `select try(decode(value)) as told from parquet_kv_metadata(getvariable('records')) where key = 'pandas'::blob and octet_length(value) <= ${MOST_TOLD}`,
+  );
+  const notes = new Map<string, string>();
+  try {
+    const { columns } = readJson(String(found?.['told'])) as { columns: readonly { field_name: unknown; numpy_type: unknown }[] };
+    for (const { field_name: name, numpy_type: type } of columns) {
+      const note = noteNumbers(type);
+      if (note !== undefined) notes.set(String(name), note);
+    }
+  } catch {
+    // whoever wrote it meant something else by that key
+  }
+  return notes;
+}
+
 /** Digits of a decimal at most; the engine reads wider ones as other numbers. */
 const MOST_DIGITS = 38;
 const MOST_NAMED = 5;
@@ -217,11 +249,13 @@ export async function openParquet(
   await requireReadDecimals(ask);
   const told = described.map(({ column_name: name, column_type: type }): Described => ({ name: String(name), type: String(type) }));
   const { finer, cut } = await findFineTimes(ask, told);
+  const written = await noteWrittenByPandas(ask);
   const fields: BronzeField[] = [];
   const columns = told.map(({ name, type }, index) => {
     const isFiner = finer.has(name);
     const { expression, form } = isFiner ? asText(quoteName(name)) : read(quoteName(name), type);
-    fields.push({ key: name, column: `c${index + 1}`, form, ...(isFiner ? { note: FINER } : cut.has(name) ? { note: CUT } : {}) });
+    const note = isFiner ? FINER : cut.has(name) ? CUT : type === 'BIGINT' ? written.get(name) : undefined;
+    fields.push({ key: name, column: `c${index + 1}`, form, ...(note === undefined ? {} : { note }) });
     return `${expression} as c${index + 1}`;
   });
   await session.prepare([fill(pipelines.uploadedParquet, { columns: columns.length === 0 ? 'null as c0' : columns.join(', ') })]);
