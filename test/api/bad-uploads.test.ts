@@ -175,6 +175,15 @@ test('a body that announces more than all files of its kind may hold is refused 
   expect(names).not.toContain('announced');
 });
 
+test('a packed file is refused in words that say so', async () => {
+  const bytes = 'a\n1\n';
+  expect(await uploaded('csv', [['rows.csv', bytes]])).toMatchObject({ status: 'completed', rowCount: 1 });
+  const detailOf = async (name: string) => ((await send('csv', [[name, gzipSync(bytes)]])).body as { detail: string }).detail;
+  for (const name of ['rows.csv.gz', 'rows.ZIP'])
+    expect(await detailOf(name)).toBe(`The file '${name}' is refused: it is packed; unpack it, and send what is in it.`);
+  expect(await detailOf('rows.txt')).toBe("The file 'rows.txt' is refused: a file of the kind csv ends in .csv.");
+});
+
 test('a name that climbs out of its folder is a name, and nothing is written where it points', async () => {
   const tryName = async (name: string) => {
     const made = await send('csv', [[name, 'a\n1\n']]);

@@ -357,4 +357,10 @@ test.each([
 test('fields between bars are told apart, and rows with more fields than the header are said to have them', async () => {
   expect((await one('plot|v\n1|2,5\n')).rows).toEqual([{ plot: 1, v: 2.5 }]);
   expect((await one('a,b\n1,2\n1,2,3\n')).file.message).toBe('Not stored: 1 × too many fields (more than the header has).');
+  // write.table of R, as it writes unless told otherwise
+  const { file, rows } = await one('"plot"\t"v"\n"1"\t"a"\t0.1\n"2"\t"b"\t0.2\n', 'tsv');
+  expect([file.status, rows]).toEqual(['failed', []]);
+  expect(file.message).toMatch(
+    /^Not stored: 2 × too many fields \(more than the header has\)\. No record fits the header\. .*row\.names = FALSE/,
+  );
 });

@@ -13,6 +13,7 @@ export type NamedFile = { path: string } | { refused: string };
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const AMBYTE_FOLDER = /^Ambyte_\d{1,3}$/;
 const AMBIT_FOLDER = /^[1-4]$/;
+const PACKED = /\.(?:gz|tgz|zip|bz2|xz|zst|7z|rar|tar)$/i;
 const TIMESTAMPED = /^\d{8}-\d{6}_\.txt$/;
 
 /**
@@ -29,7 +30,11 @@ export function nameFile(kind: SourceKind, sent: string, limits = LIMITS): Named
   if (base.length > 256) return { refused: 'the file name is longer than 256 characters' };
   const { extensions } = limits[kind];
   if (!extensions.some((extension) => base.toLowerCase().endsWith(extension)))
-    return { refused: `a ${kind} file ends in ${extensions.join(' or ')}` };
+    return {
+      refused: PACKED.test(base)
+        ? 'it is packed; unpack it, and send what is in it'
+        : `a file of the kind ${kind} ends in ${extensions.join(' or ')}`,
+    };
   if (kind !== 'ambyte') return { path: base };
   const folders = parts.slice(0, -1);
   for (let at = folders.length - 1; at >= 0; at -= 1) {

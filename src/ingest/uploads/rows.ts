@@ -189,11 +189,15 @@ const ADVICE: Partial<Record<RefusalReason, string>> = {
   invalid_utf8: 'Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252.',
   invalid_characters: 'Send the file with the encoding that it is in.',
 };
+/** What is said where no record of a file fits its header. */
+const NONE_FITS =
+  " No record fits the header. Where each has one field more: R's write.table gives the names of rows no header; write the file with row.names = FALSE, or with col.names = NA.";
 /** What has to be known besides where other records were stored. */
 const NOT_TWICE = ' Remove the table first or use another one: the records that were stored would come twice.';
 function advise(stored: number, { reasons }: Refusals): string {
   const advice = [...reasons.keys()].flatMap((reason) => ADVICE[reason] ?? []);
-  return advice.map((each) => ` ${each}`).join('') + (stored > 0 && advice.length > 0 ? NOT_TWICE : '');
+  const all = advice.map((each) => ` ${each}`).join('') + (stored > 0 && advice.length > 0 ? NOT_TWICE : '');
+  return stored === 0 && reasons.has('too_many_fields') ? all + NONE_FITS : all;
 }
 
 /** The sentence on columns that `types` names and the file does not have. */
