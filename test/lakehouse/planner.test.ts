@@ -192,6 +192,48 @@ const CASES: readonly Case[] = [
     ]),
     'groupBy',
   ],
+  [
+    'names where objects stand',
+    aggregation([{ column: 'int', function: 'sum' }], [{ column: 'txt' }]),
+    { aggregation: '{"groupBy":["txt"],"functions":[{"column":"int","function":"sum"}]}' },
+    '?aggregation/groupBy/0: Must be an object, such as {"column": "plot"}.',
+  ],
+  [
+    'a function as text',
+    aggregation([{ column: 'int', function: 'sum' }]),
+    { aggregation: '{"functions":["sum(int)"]}' },
+    '?aggregation/functions/0: Must be an object, such as {"column": "spad", "function": "avg"}.',
+  ],
+  [
+    'a list of functions as an object',
+    aggregation([{ column: 'int', function: 'sum' }]),
+    { aggregation: '{"functions":{"int":"sum"}}' },
+    '?aggregation/functions: Must be an array.',
+  ],
+  [
+    'text as an aggregation',
+    aggregation([{ column: 'int', function: 'sum' }]),
+    { aggregation: '"sum(int)"' },
+    '?aggregation: Must be an object, such as {"groupBy"',
+  ],
+  [
+    'a filter without a column',
+    filters({ column: 'int', operator: 'equals', value: 1 }),
+    { filters: '[{"operator":"equals","value":1}]' },
+    '?filters/0/column: Is missing.',
+  ],
+  [
+    'a filter as text',
+    filters({ column: 'int', operator: 'equals', value: 1 }),
+    { filters: '["int = 1"]' },
+    '?filters/0: Must be an object, such as {"column": "plot", "operator": "equals", "value": 7}.',
+  ],
+  [
+    'a number as a column',
+    filters({ column: 'int', operator: 'equals', value: 1 }),
+    { filters: '[{"column":1,"operator":"equals","value":1}]' },
+    '?filters/0/column: Must be text.',
+  ],
   ['page 0', { page: 1 }, { page: 0 }, '?page'],
   ['limit', { limit: 100_000 }, { limit: 100_001 }, '?limit'],
 ];

@@ -173,6 +173,23 @@ const KEYS = ['column', 'operator', 'value', 'groupBy', 'functions', 'timeBucket
 
 const short = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
+const EXPECTED: Readonly<Record<string, string>> = { string: 'text', array: 'an array' };
+/** Objects that can stand where something else was sent, by the member or parameter whose array they are in. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  filters: '{"column": "plot", "operator": "equals", "value": 7}',
+  groupBy: '{"column": "plot"}',
+  functions: '{"column": "spad", "function": "avg"}',
+  aggregation: '{"groupBy": [{"column": "plot"}], "functions": [{"column": "spad", "function": "avg"}]}',
+};
+
+/** Says what should stand where something of another type does, or nothing. */
+function describeExpected(where: string, { expected, message, path }: z.core.$ZodIssueInvalidType): string {
+  if (message.endsWith('received undefined')) return 'Is missing.';
+  if (expected !== 'object') return `Must be ${EXPECTED[expected] ?? `a ${expected}`}.`;
+  const sample = SAMPLES[path.findLast((part) => typeof part === 'string') ?? where];
+  return `Must be an object${sample === undefined ? '' : `, such as ${sample}`}.`;
+}
+
 const problemsOf = (where: string, issues: readonly z.core.$ZodIssue[]): Problem[] => {
   const problems: Problem[] = [];
   for (const issue of issues.slice(0, 20)) {
@@ -181,7 +198,8 @@ const problemsOf = (where: string, issues: readonly z.core.$ZodIssue[]): Problem
       for (const key of issue.keys.slice(0, 3)) problems.push({ path, message: `Unknown key '${short(key)}'.${suggestNames(key, KEYS)}` });
     } else if (issue.code === 'invalid_value') {
       problems.push({ path, message: `Must be one of ${issue.values.map(String).join(', ')}.` });
-    } else {
+    } else if (issue.code === 'invalid_type') problems.push({ path, message: describeExpected(where, issue) });
+    else {
       problems.push({ path, message: issue.message.slice(0, 200) });
     }
   }
