@@ -84,7 +84,7 @@ export class ExportsController extends ApiController {
   }
 
   /**
-   * For everybody who may read the table's rows now. The file is sent whole or, with `Range`, in parts. While it is written it answers
+   * For everybody who may read the table's rows now. The file is sent whole or, with `Range`, in parts; its ETag is its SHA-256. While it is written it answers
    * EXPORT_NOT_READY (409) with Retry-After, `exportStatus` and `progress`. A failed export is EXPORT_FAILED with the reason, a cancelled one
    * EXPORT_CANCELLED, one with real names of an experiment that was anonymised since EXPORT_WITHDRAWN (409), and one that is kept no longer
    * EXPORT_EXPIRED (410).
