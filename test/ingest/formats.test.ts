@@ -161,6 +161,27 @@ test('Parquet times in nanoseconds are times where microseconds can say them, an
   expect(rows.map(({ finer }) => finer)).toContain('2026-05-01 10:00:00.123456782');
 });
 
+test('JSON of Python that is no table, or no JSON, is said to be so', async () => {
+  const send = async (bytes: string) => {
+    const table = await lake.makeTable();
+    const { report } = await lake.ingest(table, 'json', [{ path: 'a.json', bytes }]);
+    const { status, stored, message } = report!.files[0]!;
+    return { status, stored, message };
+  };
+  expect(await send('[{"x":1.5,"s":"a"},{"x":null,"s":"b"}]')).toEqual({ status: 'completed', stored: 2, message: null });
+  expect(await send('{"x":{"0":1.5,"1":null},"s":{"0":"a","1":"b"}}')).toEqual({
+    ...{ status: 'completed', stored: 1 },
+    message: expect.stringMatching(/^The file is one object, and so one row\. .*orient='records'/),
+  });
+  expect(await send('{"x":{"0":1.5},"s":"a"}')).toEqual({ status: 'completed', stored: 1, message: null });
+  expect(await send('[{"x":1.5},{"x":NaN}]')).toEqual({
+    ...{ status: 'partial', stored: 1 },
+    message: expect.stringMatching(
+      /^Not stored: 1 × invalid json\. JSON has neither NaN nor Infinity, .* null instead\. Remove the table first/,
+    ),
+  });
+});
+
 test('what pandas wrote as whole numbers is told by its name', async () => {
   const send = async (name: string, columns: string) => {
     const table = await lake.makeTable();

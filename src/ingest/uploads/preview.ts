@@ -257,7 +257,13 @@ async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, sig
     const named = new Set(decided.typed.columns.map(({ name }) => name.toLowerCase()));
     return {
       file: {
-        ...{ path, stored: rowCount, alreadyThere: 0, ...explain(rowCount, refusals, options, decided.typed.report), columns },
+        ...{
+          path,
+          stored: rowCount,
+          alreadyThere: 0,
+          ...explain(rowCount, refusals, { sourceKind: kind, reading: options }, decided.typed.report),
+          columns,
+        },
         reading: describeReading(kind, read, decided),
         otherColumns: known.map(({ name }) => name).filter((name) => !named.has(name.toLowerCase())),
       },

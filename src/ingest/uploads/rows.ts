@@ -188,6 +188,7 @@ export const widenUploadTable = (
 const ADVICE: Partial<Record<RefusalReason, string>> = {
   invalid_utf8: 'Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252.',
   invalid_characters: 'Send the file with the encoding that it is in.',
+  invalid_json: "JSON has neither NaN nor Infinity, which Python's json.dumps writes: send null instead.",
 };
 /** What is said where no record of a file fits its header. */
 const NONE_FITS =
@@ -211,15 +212,21 @@ function nameUnknown({ types = {} }: ReadingOptions, report: TypedFile['report']
 }
 const MOST_NAMED = 5;
 
+/** The sentence on a file that is one object of objects, as pandas writes a table unless told otherwise. */
+const explainOneRow = (kind: string, stored: number, report: TypedFile['report']): string | null =>
+  kind === 'json' && stored === 1 && report.length > 1 && report.every(({ type }) => type === 'VARIANT')
+    ? "The file is one object, and so one row. A table of pandas comes in with a row for each of its own when it is written with to_json(orient='records')."
+    : null;
+
 /** The part of a file's report that says what was refused, and what else there is to know of the whole file. */
 export function explain(
   stored: number,
   refusals: Refusals,
-  reading: ReadingOptions,
+  { sourceKind, reading }: { sourceKind: string; reading: ReadingOptions },
   report: TypedFile['report'],
 ): ReturnType<typeof explainRefused> {
   const told = explainRefused(stored, refusals);
-  const sentences = [told.message, nameUnknown(reading, report)].filter((each) => each !== null);
+  const sentences = [told.message, nameUnknown(reading, report), explainOneRow(sourceKind, stored, report)].filter((each) => each !== null);
   return { ...told, message: sentences.length === 0 ? null : sentences.join(' ') };
 }
 
