@@ -70,3 +70,26 @@ test('of formulas that were not computed the report says so, column by column', 
     what('1 of its cells is a formula'),
   ]);
 });
+
+test('of merged cells, which hold nothing, the report says so', async () => {
+  const rows = [
+    ['plot', 'v', 'note'],
+    ['a', 1, 'x'],
+    [null, 2, null],
+    [null, 3, 'y'],
+    ['b', 4, null],
+  ];
+  const send2 = (merges?: { startRow: number; startCol: number; endRow: number; endCol: number }[]) =>
+    send({ sheets: [{ name: 'Data', rows, ...(merges ? { merges } : {}) }] });
+  const notesOf = ({ file }: Awaited<ReturnType<typeof send>>) => file.columns.map(({ note }) => note);
+  expect(notesOf(await send2())).toEqual([undefined, undefined, undefined]);
+  const merged = await send2([
+    { startRow: 1, startCol: 0, endRow: 3, endCol: 0 },
+    { startRow: 3, startCol: 1, endRow: 4, endCol: 2 },
+    { startRow: 0, startCol: 1, endRow: 0, endCol: 2 },
+  ]);
+  const say = (many: string) =>
+    `${many} merged with another, which alone holds their value. Undo that, fill in the value, and send the file anew.`;
+  expect(merged.rows.map(({ plot }) => plot)).toEqual(['a', null, null, 'b']);
+  expect(notesOf(merged)).toEqual([say('2 of its cells are'), say('1 of its cells is'), say('2 of its cells are')]);
+});

@@ -118,19 +118,12 @@ async function readDelimited(
   return { fields: [], rows, text: { fields, delimiter }, headerLine, encoding: scanned.encoding };
 }
 
-const noteFormulas = (many = 0): { note?: string } =>
-  many === 0
-    ? {}
-    : {
-        note: `${many === 1 ? '1 of its cells is a formula' : `${many} of its cells are formulas`} that the program which wrote the file may not have computed. Open the file in a spreadsheet program, save it, and send it anew.`,
-      };
-
 async function readSheet(request: SourceRequest): Promise<BronzeSource> {
   const { original, sheet, decimal, work, signal } = request;
   const into = join(work, 'sheet');
-  const uncomputed = await writeSheetText({ original, into, sheet, decimal }, signal);
+  const notes = await writeSheetText({ original, into, sheet, decimal }, signal);
   const read = await readDelimited({ ...request, original: into }, 'csv', ';');
-  const fields = read.text?.fields.map((field, index): SentField => ({ ...field, ...noteFormulas(uncomputed.get(index)) })) ?? [];
+  const fields = read.text?.fields.map((field, index): SentField => ({ ...field, note: notes.get(index) })) ?? [];
   return { ...read, text: read.text && { ...read.text, fields, hasNumberCells: decimal === undefined } };
 }
 

@@ -102,15 +102,80 @@ export async function readBook(bytes: Buffer, parts: readonly Part[], asked: str
 }
 
 /** Counts the formulas of a sheet by the place of their column. */
-export async function countFormulas(bytes: Buffer, sheet: Part): Promise<Map<number, number>> {
+async function countFormulas(bytes: Buffer, sheet: Part): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
   let column = -1;
-  for await (const piece of listPieces(openPart(bytes, sheet)))
+  for await (const piece of listPieces(openPart(bytes, sheet))) {
+    const last = piece.lastIndexOf('<c r="');
+    if (last >= 0 && !piece.includes('<f') && !piece.includes(':f')) {
+      // most pieces have no formula, and the next one may begin with that of the last cell
+      column = findColumn(piece.slice(last + 6, last + 9));
+      continue;
+    }
     for (const [, name, inside = ''] of piece.matchAll(/<(?:\w+:)?(row|c|f)(?=[\s/>])([^>]*)>/g)) {
       const reference = name === 'c' ? readAttribute(inside, 'r') : undefined;
       if (name === 'row') column = -1;
       else if (name === 'c') column = reference === undefined ? column + 1 : findColumn(reference);
       else counts.set(column, (counts.get(column) ?? 0) + 1);
     }
+  }
   return counts;
+}
+
+/** Bytes at the end of a sheet in which merged cells are looked for; they are named behind all rows. */
+const TAIL_BYTES = 1_048_576;
+const MOST_COLUMNS = 16_384;
+
+async function readTail(bytes: Buffer, sheet: Part): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of openPart(bytes, sheet)) {
+    chunks.push(chunk);
+    length += chunk.length;
+    while (length - (chunks[0]?.length ?? 0) > TAIL_BYTES) length -= chunks.shift()?.length ?? 0;
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Counts the cells behind a row that hold nothing because they are merged with another, by the place of their column. */
+async function countMerged(bytes: Buffer, sheet: Part, row: number): Promise<Map<number, number>> {
+  // how many more each column has than the one before it, so that wide ranges take no longer
+  const steps = new Float64Array(MOST_COLUMNS + 1);
+  for (const tag of listTags(await readTail(bytes, sheet), 'mergeCell')) {
+    const [, from = '', first, to = '', last] = /^([A-Z]{1,3})(\d+):([A-Z]{1,3})(\d+)$/.exec(readAttribute(tag, 'ref') ?? '') ?? [];
+    const start = findColumn(from);
+    const end = Math.min(findColumn(to) + 1, MOST_COLUMNS);
+    const many = Number(last) - Math.max(Number(first), row + 1) + 1;
+    if (!(many > 0) || start >= end) continue;
+    const held = Number(first) > row ? 1 : 0;
+    for (const [at, step] of [
+      [start, many - held],
+      [start + 1, held],
+      [end, -many],
+    ] as const)
+      steps[at] = (steps[at] ?? 0) + step;
+  }
+  let count = 0;
+  return new Map([...steps].map((step, column) => [column, (count += step)] as const).filter(([, many]) => many > 0));
+}
+
+const sayMany = (many: number, one: string, several: string) => (many === 1 ? `1 of its cells ${one}` : `${many} of its cells ${several}`);
+
+/** The notes on what the values of a sheet behind its header do not tell, by the place of their column. */
+export async function noteColumns(bytes: Buffer, { sheet, isUncomputed }: Book, headerRow: number): Promise<Map<number, string>> {
+  const notes = new Map<number, string>();
+  if (!sheet) return notes;
+  const add = (column: number, note: string) => notes.set(column, [notes.get(column), note].filter((each) => each !== undefined).join(' '));
+  const formulas = isUncomputed ? await countFormulas(bytes, sheet) : [];
+  for (const [column, many] of formulas)
+    add(
+      column,
+      `${sayMany(many, 'is a formula', 'are formulas')} that the program which wrote the file may not have computed. Open the file in a spreadsheet program, save it, and send it anew.`,
+    );
+  for (const [column, many] of await countMerged(bytes, sheet, headerRow))
+    add(
+      column,
+      `${sayMany(many, 'is', 'are')} merged with another, which alone holds their value. Undo that, fill in the value, and send the file anew.`,
+    );
+  return notes;
 }

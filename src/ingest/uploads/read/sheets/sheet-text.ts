@@ -39,13 +39,13 @@ function run(request: SheetRequest, signal: AbortSignal | undefined): Promise<Sh
 
 /**
  * Writes the rows of one sheet of an XLSX workbook as text with semicolons, in a thread of its own: the first sheet that is not hidden, or the one that is named. Days and times become
- * ISO 8601 without an offset, as a sheet has none, and numbers have the decimal mark that is told. Answers how many
- * formulas of each column, by its place, may not have been computed. Throws FileRefused when the workbook cannot be read.
+ * ISO 8601 without an offset, as a sheet has none, and numbers have the decimal mark that is told. Answers
+ * notes on columns by their place. Throws FileRefused when the workbook cannot be read.
  */
 export async function writeSheetText(
   { original, into, sheet, decimal }: Pick<SheetRequest, 'original' | 'into' | 'sheet' | 'decimal'>,
   signal?: AbortSignal,
-): Promise<ReadonlyMap<number, number>> {
+): Promise<ReadonlyMap<number, string>> {
   const request: SheetRequest = {
     original,
     into,
@@ -58,5 +58,5 @@ export async function writeSheetText(
   last = running.catch(() => undefined);
   const answer = await running;
   if (answer.refused !== null) throw new FileRefused(answer.refused, answer.sentence);
-  return answer.uncomputed;
+  return answer.notes;
 }

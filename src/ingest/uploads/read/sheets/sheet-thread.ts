@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EncryptedFileError } from 'hucre';
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
-import { countFormulas, readBook, type Book } from './book.ts';
+import { noteColumns, readBook, type Book } from './book.ts';
 import { listFormattedRows } from './cell-formats.ts';
 import { isWhole, listParts, type Part } from './unpacked.ts';
 
@@ -20,8 +20,8 @@ export interface SheetRequest {
   mostHeldBytes: number;
 }
 
-/** What the thread answers: how many formulas of each column may not have been computed, or why the file is refused. */
-export type SheetAnswer = { refused: null; uncomputed: ReadonlyMap<number, number> } | { refused: string; sentence: string };
+/** What the thread answers: notes on columns by their place, or why the file is refused. */
+export type SheetAnswer = { refused: null; notes: ReadonlyMap<number, string> } | { refused: string; sentence: string };
 
 /** How files of Office before 2007 begin, and encrypted ones of today. */
 const COMPOUND = Buffer.from('d0cf11e0', 'hex');
@@ -138,7 +138,7 @@ async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, d
   } finally {
     closeSync(file);
   }
-  if (width > 0) return { refused: null, uncomputed: book.isUncomputed && book.sheet ? await countFormulas(bytes, book.sheet) : new Map() };
+  if (width > 0) return { refused: null, notes: await noteColumns(bytes, book, headerRow) };
   return sayNothingThere(bytes, sheet, book);
 }
 
