@@ -294,7 +294,7 @@ test('a title above the header, and a sheet that is empty, are said to be so', a
   expect((await send(sheet(''), { sheet: 'Other' })).file.message).toBe("The file has no sheet 'Other'; it has 'Data'.");
 });
 
-test('a workbook that begins with a cover is refused with the names of its other sheets', async () => {
+test('the report of a workbook names the sheets that were not read, and a cover before them is refused', async () => {
   const behind = async (cover: string[][], reading = {}) =>
     send(
       Buffer.from(
@@ -308,12 +308,16 @@ test('a workbook that begins with a cover is refused with the names of its other
       ),
       reading,
     );
-  const others = "This is the first sheet; to read another, name it: 'Plots', 'Notes'.";
+  const others = "To read another sheet, name it: 'Plots', 'Notes'.";
   const titled = await behind([['Trial 2026'], ['made', 'by', 'us']]);
   expect(titled.file).toMatchObject({ reason: 'bad_header', message: expect.stringMatching(new RegExp(`${others}$`)) });
   expect((await behind([])).file).toMatchObject({
     reason: 'empty_file',
     message: `The first sheet is empty: it has no header row. ${others}`,
   });
-  expect((await behind([], { sheet: 'Plots' })).file).toMatchObject({ status: 'completed' });
+  expect((await behind([['plot'], ['A1']])).file).toMatchObject({
+    status: 'completed',
+    message: `Only the first sheet was read. ${others}`,
+  });
+  expect((await behind([], { sheet: 'Plots' })).file).toMatchObject({ status: 'completed', message: null });
 });

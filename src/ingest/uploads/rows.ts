@@ -222,12 +222,13 @@ const explainOneRow = (kind: string, stored: number, report: TypedFile['report']
 export function explain(
   stored: number,
   refusals: Refusals,
-  { sourceKind, reading }: { sourceKind: string; reading: ReadingOptions },
+  { sourceKind, reading, told }: { sourceKind: string; reading: ReadingOptions; told?: string | undefined },
   report: TypedFile['report'],
 ): ReturnType<typeof explainRefused> {
-  const told = explainRefused(stored, refusals);
-  const sentences = [told.message, nameUnknown(reading, report), explainOneRow(sourceKind, stored, report)].filter((each) => each !== null);
-  return { ...told, message: sentences.length === 0 ? null : sentences.join(' ') };
+  const outcome = explainRefused(stored, refusals);
+  const others = [nameUnknown(reading, report), explainOneRow(sourceKind, stored, report), told ?? null];
+  const sentences = [outcome.message, ...others].filter((each) => each !== null);
+  return { ...outcome, message: sentences.length === 0 ? null : sentences.join(' ') };
 }
 
 const explainRefused = (stored: number, refusals: Refusals): Pick<FileOutcome, 'status' | 'quarantined' | 'reason' | 'message'> =>

@@ -55,6 +55,8 @@ export interface BronzeSource {
   headerLine?: number;
   /** Of delimited files what they are in. */
   encoding?: Encoding;
+  /** What the report says of the file as a whole. */
+  told?: string | undefined;
 }
 
 /** Refuses a part of a file that has to be unpacked: such a file can be read only as a whole. */
@@ -121,10 +123,10 @@ async function readDelimited(
 async function readSheet(request: SourceRequest): Promise<BronzeSource> {
   const { original, sheet, decimal, work, signal } = request;
   const into = join(work, 'sheet');
-  const notes = await writeSheetText({ original, into, sheet, decimal }, signal);
+  const { notes, told } = await writeSheetText({ original, into, sheet, decimal }, signal);
   const read = await readDelimited({ ...request, original: into }, 'csv', ';');
   const fields = read.text?.fields.map((field, index): SentField => ({ ...field, note: notes.get(index) })) ?? [];
-  return { ...read, text: read.text && { ...read.text, fields, hasNumberCells: decimal === undefined } };
+  return { ...read, told, text: read.text && { ...read.text, fields, hasNumberCells: decimal === undefined } };
 }
 
 async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {

@@ -10,6 +10,8 @@ const MOST_TAG = 1_048_576;
 export interface Book {
   /** The name of the sheet: the one that was asked for, or the first that is not hidden; none where that is the first. */
   name: string | undefined;
+  /** Names of the other sheets that are not hidden. */
+  others: readonly string[];
   /** Where the sheet lies. */
   sheet: Part | undefined;
   /** The part that holds the formats of cells. */
@@ -94,6 +96,7 @@ export async function readBook(bytes: Buffer, parts: readonly Part[], asked: str
   const path = targetOf(related.find((tag) => id !== undefined && readAttribute(tag, 'Id') === id));
   return {
     name: asked ?? (wanted === undefined || wanted === sheets[0] ? undefined : readAttribute(wanted, 'name')),
+    others: sheets.flatMap((tag) => (tag === wanted || isHidden(tag) ? [] : (readAttribute(tag, 'name') ?? []))),
     sheet: parts.find(({ name }) => name === path),
     styles: await readText(bytes, parts, targetOf(related.find((tag) => readAttribute(tag, 'Type')?.endsWith('/styles')))),
     isFrom1904: isSet(listTags(book, 'workbookPr'), 'date1904'),

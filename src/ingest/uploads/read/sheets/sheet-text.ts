@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { FileRefused } from '../../../record-writer.ts';
-import type { SheetAnswer, SheetRequest } from './sheet-thread.ts';
+import type { SheetAnswer, SheetNotes, SheetRequest } from './sheet-thread.ts';
 
 const MIB = 1_048_576;
 /** A sheet of a million rows and 20 columns is about 1 GiB of XML, packed to an eighth. A workbook of a few kilobytes may not unpack to that much. */
@@ -38,14 +38,13 @@ function run(request: SheetRequest, signal: AbortSignal | undefined): Promise<Sh
 }
 
 /**
- * Writes the rows of one sheet of an XLSX workbook as text with semicolons, in a thread of its own: the first sheet that is not hidden, or the one that is named. Days and times become
- * ISO 8601 without an offset, as a sheet has none, and numbers have the decimal mark that is told. Answers
- * notes on columns by their place. Throws FileRefused when the workbook cannot be read.
+ * Writes the rows of one sheet of an XLSX workbook as text with semicolons, in a thread of its own: the first sheet that is not hidden, or the one that is
+ * named. Days and times become ISO 8601 without an offset, as a sheet has none, and numbers have the decimal mark that is told. Throws FileRefused when the workbook cannot be read.
  */
 export async function writeSheetText(
   { original, into, sheet, decimal }: Pick<SheetRequest, 'original' | 'into' | 'sheet' | 'decimal'>,
   signal?: AbortSignal,
-): Promise<ReadonlyMap<number, string>> {
+): Promise<SheetNotes> {
   const request: SheetRequest = {
     original,
     into,
@@ -58,5 +57,5 @@ export async function writeSheetText(
   last = running.catch(() => undefined);
   const answer = await running;
   if (answer.refused !== null) throw new FileRefused(answer.refused, answer.sentence);
-  return answer.notes;
+  return answer;
 }

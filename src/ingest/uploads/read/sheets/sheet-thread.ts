@@ -20,8 +20,16 @@ export interface SheetRequest {
   mostHeldBytes: number;
 }
 
-/** What the thread answers: notes on columns by their place, or why the file is refused. */
-export type SheetAnswer = { refused: null; notes: ReadonlyMap<number, string> } | { refused: string; sentence: string };
+/** What there is to know of a sheet that was read. */
+export interface SheetNotes {
+  /** Notes on columns, by their place. */
+  notes: ReadonlyMap<number, string>;
+  /** The sentence on sheets that were not read. */
+  told?: string;
+}
+
+/** What the thread answers, or why the file is refused. */
+export type SheetAnswer = ({ refused: null } & SheetNotes) | { refused: string; sentence: string };
 
 /** How files of Office before 2007 begin, and encrypted ones of today. */
 const COMPOUND = Buffer.from('d0cf11e0', 'hex');
@@ -76,27 +84,22 @@ function trimmed(values: readonly unknown[]): readonly unknown[] {
 
 const wrong = (sentence: string, refused = 'unreadable'): SheetAnswer => ({ refused, sentence });
 
-const listNames = (sheets: readonly { name: string }[]) =>
-  sheets
+const listNames = (names: readonly string[]) =>
+  names
     .slice(0, MOST_NAMES)
-    .map(({ name }) => `'${name.slice(0, 100)}'`)
+    .map((name) => `'${name.slice(0, 100)}'`)
     .join(', ');
 
-/** The sentence on the sheets besides the first, where that was read because none was named; empty where there is no other. */
-async function sayOthers(bytes: Buffer, sheet: string | undefined, { name: read }: Book): Promise<string> {
-  if (sheet !== undefined) return '';
-  const { sheets } = await readXlsx(bytes, { maxRows: 1 });
-  const others = sheets.filter(({ name }, index) => (read === undefined ? index > 0 : name !== read));
-  return others.length === 0 ? '' : ` This is the first sheet; to read another, name it: ${listNames(others)}.`;
-}
+/** The sentence on the sheets that could be read, where none was asked for; empty where there is no other. */
+const sayOthers = (sheet: string | undefined, { others }: Book): string =>
+  sheet !== undefined || others.length === 0 ? '' : ` To read another sheet, name it: ${listNames(others)}.`;
 
 async function sayNothingThere(bytes: Buffer, sheet: string | undefined, book: Book): Promise<SheetAnswer> {
-  if (sheet === undefined)
-    return wrong(`The first sheet is empty: it has no header row.${await sayOthers(bytes, sheet, book)}`, 'empty_file');
+  if (sheet === undefined) return wrong(`The first sheet is empty: it has no header row.${sayOthers(sheet, book)}`, 'empty_file');
   const { sheets } = await readXlsx(bytes, { maxRows: 1 });
   if (sheets.some(({ name }) => name === sheet))
     return wrong(`The sheet '${sheet.slice(0, 100)}' is empty: it has no header row.`, 'empty_file');
-  return wrong(`The file has no sheet '${sheet.slice(0, 100)}'; it has ${listNames(sheets)}.`, 'no_such_sheet');
+  return wrong(`The file has no sheet '${sheet.slice(0, 100)}'; it has ${listNames(sheets.map(({ name }) => name))}.`, 'no_such_sheet');
 }
 
 /** Writes the sheet's rows. The first row that is not empty is the header, and every shorter row is filled up to its number of fields. */
@@ -123,7 +126,7 @@ async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, d
       } else {
         if (isFirst && width === 1 && fields.length > 1)
           return wrong(
-            `Row ${headerRow} has one cell, and row ${index + 1} has ${fields.length}: the header seems to be in row ${index + 1}. Remove what stands above it, and send the file anew.${await sayOthers(bytes, sheet, book)}`,
+            `Row ${headerRow} has one cell, and row ${index + 1} has ${fields.length}: the header seems to be in row ${index + 1}. Remove what stands above it, and send the file anew.${sayOthers(sheet, book)}`,
             'bad_header',
           );
         isFirst = false;
@@ -138,7 +141,11 @@ async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, d
   } finally {
     closeSync(file);
   }
-  if (width > 0) return { refused: null, notes: await noteColumns(bytes, book, headerRow) };
+  if (width > 0) {
+    const others = sayOthers(sheet, book);
+    const told = others === '' ? {} : { told: `Only the first sheet was read.${others}` };
+    return { refused: null, notes: await noteColumns(bytes, book, headerRow), ...told };
+  }
   return sayNothingThere(bytes, sheet, book);
 }
 
