@@ -263,7 +263,7 @@ const catalogue = {
   macroNotAllowed: say(403, 'Only what is public, of the workbook in use or allowed by a manager runs on new measurements.'),
   reprocessNotFound: say(404, 'This macro was not asked to run again under that id in this experiment.'),
   macroNotOnNew: say(404, 'This macro does not run on new measurements of this experiment.'),
-  reprocessRunning: say(409, 'This macro is being run again in this experiment already; wait until that is done.'),
+  reprocessRunning: say(409, 'This macro is being run over this experiment already; wait until that is done.'),
   sheetFull: say(
     400,
     (rows: number, most: number) =>
