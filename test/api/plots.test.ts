@@ -110,6 +110,18 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', (
     expect(spelled.axes).toMatchObject({ x: { column: 'height' }, y: { column: 'height' } });
   });
 
+  test('groups by and computes of a column in whichever spelling the chart and its aggregation name it', async () => {
+    const aggregation = {
+      groupBy: [{ column: 'measured_at', timeBucket: 'month' }],
+      functions: [{ column: 'height', function: 'max' }],
+    };
+    const plain = await dataOf(await make('bar', [source('x', 'measured_at'), source('y', 'height')], { aggregation }));
+    const spelled = await dataOf(await make('bar', [source('x', '"measured_at"'), source('y', '`height`')], { aggregation }));
+    expect(plain.axes.y.title).toBe('height');
+    expect(plain.series[0].points.y).toHaveLength(2);
+    expect(spelled.series[0].points).toEqual(plain.series[0].points);
+  });
+
   test('a filter by a whole number that JSON rounds is refused, and holds what it says as text', async () => {
     const owner = site.as(site.cast.owner);
     const tableName = await uploadTable(owner, id, 'counted', 'n,big\n1,9007199254740992\n2,9007199254740993\n');

@@ -1,6 +1,7 @@
 /** Turns a chart's data config into one read of its table, and into a plan for making series of the answer's rows. Pure. */
 import type { Aggregation, FunctionCall, FunctionName, GroupKey, ReadRequest } from '../../lakehouse/ask/request.ts';
 import { errors } from '../../errors.ts';
+import { parsePath } from '../../lakehouse/ask/resolve.ts';
 import type { ChannelPlan as Channel, Layout } from '../../charts/series.ts';
 import { isCalendar } from '../../lakehouse/terms/plan.ts';
 import { MEASURES, ROLES, SUMMED, WITH_ERRORS } from './roles.ts';
@@ -77,12 +78,18 @@ interface Draft {
   column: string;
 }
 
+/** Whether two spellings name one column, as `spad` and `"spad"` do. */
+const isSame = (one: string, other: string): boolean =>
+  one === other || parsePath(one)?.join('\0') === (parsePath(other) ?? [other]).join('\0');
+
 function functionOf({ source, column }: Draft, aggregation: DataConfig['aggregation']): { name: FunctionName; second?: string } | null {
   if (source.aggregate !== undefined) {
-    const named = aggregation?.functions?.find((call) => call.column === column && call.function === source.aggregate);
+    const named = aggregation?.functions?.find((call) => isSame(call.column, column) && call.function === source.aggregate);
     return { name: source.aggregate as FunctionName, second: named?.secondColumn };
   }
-  const call = aggregation?.functions?.find(({ alias, column: of }) => (alias !== undefined && alias === source.alias) || of === column);
+  const call = aggregation?.functions?.find(
+    ({ alias, column: of }) => (alias !== undefined && alias === source.alias) || isSame(of, column),
+  );
   return call ? { name: call.function as FunctionName, second: call.secondColumn } : null;
 }
 
@@ -154,8 +161,8 @@ function keysOf(config: DataConfig, drafts: readonly Draft[]): GroupKey[] {
   const wanted = drafts.filter((draft) => !measured(draft)).sort((a, b) => Number(b.source.role === 'x') - Number(a.source.role === 'x'));
   const keys: GroupKey[] = [];
   for (const { column } of wanted)
-    if (!keys.some((key) => key.column === column)) keys.push(given.find((key) => key.column === column) ?? { column });
-  return [...keys, ...given.filter((key) => !keys.some(({ column }) => column === key.column))];
+    if (!keys.some((key) => isSame(key.column, column))) keys.push(given.find((key) => isSame(key.column, column)) ?? { column });
+  return [...keys, ...given.filter((key) => !keys.some(({ column }) => isSame(column, key.column)))];
 }
 
 function aggregated(config: DataConfig, drafts: readonly Draft[]): Compiled {
@@ -173,7 +180,7 @@ function aggregated(config: DataConfig, drafts: readonly Draft[]): Compiled {
   const zones = new Map<Draft, string>();
   for (const draft of drafts) {
     const { column, index } = draft;
-    const key = draft.source.aggregate === undefined ? keys.find((one) => one.column === column) : undefined;
+    const key = draft.source.aggregate === undefined ? keys.find((one) => isSame(one.column, column)) : undefined;
     if (key) {
       positions.set(draft, answer.add(outputOf(key)));
       if (key.timezone !== undefined && key.timeBucket !== undefined && isCalendar(key.timeBucket)) zones.set(draft, key.timezone);
