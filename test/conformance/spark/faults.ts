@@ -44,7 +44,7 @@ export const FAULTS: Readonly<Record<string, Patch>> = {
   'sums through doubles': patchText('sum(cast(`big` as DECIMAL(38,0)))', 'sum(cast(`big` as DOUBLE))'),
   'first in the wrong order': patchText('min_by(', 'max_by('),
   'first may be null': patchText(/ filter \(where `[a-z]+` is not null\)/g, ''),
-  'covariance for correlation': patchText(/ \/ stddev_samp\([^/]*? is not null\) \/ stddev_samp\([^/]*? is not null\) end/g, ' end'),
+  'covariance for correlation': patchText(/ \/ stddev_samp\([^/]*? is not null\) \/ stddev_samp\([^/]*? is not null\)/g, ''),
   'running totals across groups': patchText(/over \(partition by [^()]*? order by/g, 'over (order by'),
   'running totals backwards': patchText(/(over \((?:partition by [^()]*? )?order by `[a-z0-9]+`) asc/g, '$1 desc'),
   'zone forgotten': ({ sql, values }) => ({
