@@ -2,9 +2,9 @@
  * The straight axes of each type of chart, by channel, whose range or logarithm can be asked for. Types that are not listed have none: cells by name, circles,
  * shares.
  */
-import type { Look } from './look.ts';
-
-export type AxisName = keyof Pick<Look, 'x' | 'y' | 'y2' | 'z'>;
+/** The axes whose look can be asked for. */
+export const AXES = ['x', 'y', 'y2', 'z'] as const;
+export type AxisName = (typeof AXES)[number];
 interface Adjusted {
   range: readonly AxisName[];
   log: readonly AxisName[];

@@ -1,4 +1,5 @@
 /** Turns the rows of a chart's read into series that are ready to plot, and those into a chart. Pure. */
+import { AXES } from './adjusted.ts';
 import { MOST_LINE_POINTS, pickNumbers, printText, type Chart, type ChartSeries } from './chart.ts';
 import { pickLargestTriangles } from './downsample.ts';
 import type { Look } from './look.ts';
@@ -151,7 +152,7 @@ export function makeSeries(layout: Layout, rows: readonly Record<string, unknown
 
 /** Finds the column of a logarithmic axis that has values of 0 or less; undefined when there is none. */
 export function findUnplaced({ axes, series }: Plotted, look: Look): string | undefined {
-  for (const name of ['x', 'y', 'y2', 'z'] as const) {
+  for (const name of AXES) {
     if (look[name]?.scale !== 'log') continue;
     const shown = series.filter(({ axis }) => name === 'x' || axes['y2'] === undefined || (axis === 'secondary') === (name === 'y2'));
     if (shown.some(({ points }) => pickNumbers(points[name === 'y2' ? 'y' : name]).some((value) => value <= 0))) return axes[name]?.column;

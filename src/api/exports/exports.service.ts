@@ -5,6 +5,7 @@ import { decide } from '../../authorization/access.ts';
 import { openTable, setRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
+import { canBeRounded } from '../../lakehouse/ask/operands.ts';
 import { planRead } from '../../lakehouse/plan/planner.ts';
 import { readRequest, type ReadParameters } from '../../lakehouse/ask/request.ts';
 import { printObjectKey } from '../../storage/objects.ts';
@@ -30,8 +31,7 @@ export const WRITE_EXPORT = 'exports.write';
 export const printExportKey = (exportId: string, attempt: number): string => printObjectKey('exports', exportId, String(attempt));
 
 /** Writes a whole number that may have been rounded with an exponent: without one a read would take it for exact. */
-const writeNumber = (_key: string, value: unknown): unknown =>
-  typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? JSON.rawJSON(value.toExponential()) : value;
+const writeNumber = (_key: string, value: unknown): unknown => (canBeRounded(value) ? JSON.rawJSON(value.toExponential()) : value);
 
 const asText = (value: unknown): string | undefined =>
   value === undefined || value === null ? undefined : typeof value === 'string' ? value : JSON.stringify(value, writeNumber);

@@ -1,7 +1,7 @@
 /** Reads from a stored `config` how its picture looks. A client's own settings belong under `client`, which pictures do not read. */
 import { z } from 'zod';
 import { errors } from '../../errors.ts';
-import { isAdjusted, type AxisName } from '../../charts/adjusted.ts';
+import { AXES, isAdjusted } from '../../charts/adjusted.ts';
 import { readNumber } from '../../charts/chart.ts';
 import type { Look, Size } from '../../charts/look.ts';
 import type { PlottedAxis } from '../../charts/plotted.model.ts';
@@ -44,8 +44,6 @@ export function requireDots({ dpi = 96 }: Look, { width, height }: Size): void {
       `A picture of ${width} × ${height} pixels at ${dpi} dots an inch has more than ${MOST_DOTS / 1_000_000} million dots: ask for a smaller one.`,
     );
 }
-
-const AXES = ['x', 'y', 'y2', 'z'] as const satisfies AxisName[];
 
 /** Reads and checks the look of a chart's picture. Errors: an unknown member or value, which is named; a range or scale that does not fit its axis. */
 export function readLook(

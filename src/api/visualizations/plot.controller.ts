@@ -25,6 +25,7 @@ export class PlotController extends ApiController {
     const { version, body } = await printSeries(this.ctx, asker, await this.#find(id, visualizationId));
     this.response.setHeader('X-Table-Version', version);
     this.response.type('json').send(body);
+    // what is returned once an answer is sent goes nowhere
     return {} as VisualizationData;
   }
 

@@ -46,7 +46,8 @@ const written = (units: bigint, type: ColumnType): ValueExpr['value'] => {
 };
 
 /** Whether another whole number may have been sent: readers of JSON round those beyond 2^53 to a neighbour. */
-const mayBeRounded = (given: Sent): boolean => typeof given === 'number' && Number.isInteger(given) && !Number.isSafeInteger(given);
+export const canBeRounded = (given: unknown): given is number =>
+  typeof given === 'number' && Number.isInteger(given) && !Number.isSafeInteger(given);
 
 /**
  * Reads a number exactly, whatever the column's type: 2.5 lies between the 2 and the 3 of an INT column. No engine is asked to compare two types, because each
@@ -61,7 +62,7 @@ const exact = (given: Sent, column: ColumnType): Operand | null => {
   const floor = units / shift - (units < 0n && units % shift !== 0n ? 1n : 0n);
   const [least, greatest] = range(column);
   if (floor < least) return { value: null, exact: false };
-  if (mayBeRounded(given) && floor <= greatest) return null;
+  if (canBeRounded(given) && floor <= greatest) return null;
   const value = floor > greatest ? greatest : floor;
   return { value: { kind: 'value', value: written(value, column), type: column }, exact: value * shift === units };
 };

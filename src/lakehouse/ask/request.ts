@@ -182,7 +182,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   aggregation: '{"groupBy": [{"column": "plot"}], "functions": [{"column": "spad", "function": "avg"}]}',
 };
 
-/** Says what should stand where something of another type does, or nothing. */
+/** Says what should stand where something of another type does, or that it is missing. */
 function describeExpected(where: string, { expected, message, path }: z.core.$ZodIssueInvalidType): string {
   if (message.endsWith('received undefined')) return 'Is missing.';
   if (expected !== 'object') return `Must be ${EXPECTED[expected] ?? `a ${expected}`}.`;
