@@ -1,11 +1,11 @@
-import { join } from 'node:path';
 import type { Database, Transaction } from '../database/database.ts';
 import type { ColumnType } from '../lakehouse/terms/catalog.ts';
 import { removeUncommitted, retryUnchanged } from '../lakehouse/tables/attempts.ts';
 import { commit, createTable, listFilesAt, findTable } from '../lakehouse/tables/manifest.ts';
-import { printPhysicalType, type StagingArea } from '../lakehouse/tables/staging.ts';
+import { listPaths, printPhysicalType, useSession, type StagingArea } from '../lakehouse/tables/staging.ts';
 import { quoteName } from '../lakehouse/terms/quoting.ts';
 import type { Staged } from '../lakehouse/terms/warehouse.ts';
+import { setVariable } from './pipeline.ts';
 
 export interface IdentityRow {
   userId: string;
@@ -43,19 +43,16 @@ async function holds(
   table: { id: string; version: number },
   rows: readonly IdentityRow[],
 ): Promise<boolean> {
-  const files = (await listFilesAt(db, table.id, table.version)).map(({ path }) => join(staging.lakeFolder, path));
+  const files = await listFilesAt(db, table.id, table.version);
   if (files.length === 0) return false;
-  const session = await staging.session();
-  try {
-    await session.prepare([{ sql: 'set variable files = $1', values: [{ type: { kind: 'string' }, value: files }] }]);
+  return useSession(staging, {}, async (session) => {
+    await session.prepare([setVariable('files', listPaths(staging, files))]);
     const there = await session.rows({
       sql: `select user_id as "userId", name, avatar, pseudonym from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false)`,
       values: [],
     });
     return textOf(there as unknown as IdentityRow[]) === textOf(rows);
-  } finally {
-    session.close();
-  }
+  });
 }
 
 /**

@@ -72,7 +72,7 @@ export const listFunctions = (pipelines: Pipelines): Statement[] => statementsOf
 /** The functions for text. They need those of `listFunctions`, and the variable `missing_marks` when they run. */
 export const listTextFunctions = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.textFunctions);
 
-export const setVariable = (name: string, value: string | null): Statement => ({
+export const setVariable = (name: string, value: string | null | readonly string[]): Statement => ({
   sql: `set variable ${name} = $1`,
   values: [{ type: { kind: 'string' }, value }],
 });

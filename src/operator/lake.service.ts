@@ -8,7 +8,7 @@ import type { LakePlace } from '../lakehouse/tables/files/lake-settings.ts';
 import { copyLake, requireConditionalPuts, setPlace } from '../lakehouse/tables/files/place.ts';
 import { listColumnsAt, listFilesAt } from '../lakehouse/tables/manifest.ts';
 import type { ObjectStore } from '../storage/objects.ts';
-import { printPhysicalType } from '../lakehouse/tables/staging.ts';
+import { setFilesVariable, writeSelect } from '../lakehouse/tables/rewriting.ts';
 import { quoteName } from '../lakehouse/terms/quoting.ts';
 import { SORT } from '../api/data/compaction.service.ts';
 import { decodeStored, readTogether } from '../api/messages/reading.service.ts';
@@ -73,10 +73,6 @@ async function verifyTable(
   const say = (path: string | null, problem: string) => problems.push({ table: table.id, path, problem });
   const whole: string[] = [];
   const session = await staging.session();
-  const files$ = (paths: readonly string[]) => ({
-    sql: 'set variable files = $1',
-    values: [{ type: { kind: 'string' as const }, value: paths }],
-  });
   try {
     for (const { path, byteCount, rowCount } of files) {
       const full = join(lakeFolder, path);
@@ -85,7 +81,7 @@ async function verifyTable(
       else if (size !== byteCount) say(path, `the file has ${size} bytes, not ${byteCount}`);
       else
         try {
-          await session.prepare([files$([full])]);
+          await session.prepare([setFilesVariable([full])]);
           const [row] = await session.rows({ sql: `select count(*)::varchar as rows from read_parquet(getvariable('files'))`, values: [] });
           if (Number(row?.['rows']) !== rowCount) say(path, `the file has ${String(row?.['rows'])} rows, not ${rowCount}`);
           else whole.push(full);
@@ -97,16 +93,11 @@ async function verifyTable(
     if (sum !== table.rowCount) say(null, `the files have ${sum} rows, the table ${table.rowCount}`);
     if (whole.length > 0 && KEYED.has(table.kind)) {
       const columns = (await listColumnsAt(db, table.id, table.version)).filter(({ hasValues }) => hasValues);
-      const read = columns.map(({ name, type }) => `bit_xor(hash(cast(${quoteName(name)} as ${printPhysicalType(type)})))`);
-      const empty = [
-        'null::varchar as id',
-        ...columns.map(({ name, type }) => `null::${printPhysicalType(type)} as ${quoteName(name)}`),
-      ].join(', ');
+      const read = columns.map(({ name }) => `bit_xor(hash(${quoteName(name)}))`);
       try {
-        await session.prepare([files$(whole)]);
+        await session.prepare([setFilesVariable(whole)]);
         const [row] = await session.rows({
-          sql: `select ${['(count(*) - count(distinct id))::varchar as doubled', ...read].join(', ')} from
-            (select ${empty} where false union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false))`,
+          sql: `select ${['(count(*) - count(distinct id))::varchar as doubled', ...read].join(', ')} from (${writeSelect(columns)})`,
           values: [],
         });
         if (row?.['doubled'] !== '0') say(null, `${String(row?.['doubled'])} rows have the id of another`);

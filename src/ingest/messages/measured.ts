@@ -1,9 +1,8 @@
 /** Reads back stored measurements, and what macros made of them. */
-import { join } from 'node:path';
 import { listColumnsAt, listFilesAt, findTable } from '../../lakehouse/tables/manifest.ts';
-import type { StagingArea, StagingSession } from '../../lakehouse/tables/staging.ts';
+import { listPaths, useSession, type StagingArea } from '../../lakehouse/tables/staging.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
-import type { Statement } from '../../lakehouse/terms/warehouse.ts';
+import { setVariable } from '../pipeline.ts';
 import type { Answer } from './questions.ts';
 import type { MeasuredFacts } from './cells.ts';
 import type { Database } from './messages.queries.ts';
@@ -29,11 +28,6 @@ interface Reading {
   staging: StagingArea;
 }
 
-const list = (name: string, values: readonly string[]): Statement => ({
-  sql: `set variable ${name} = $1`,
-  values: [{ type: { kind: 'string' }, value: values }],
-});
-
 const emptyWith = (
   names: readonly string[],
 ) => `select null::varchar as id, null::timestamptz as "timestamp", null::varchar as device_id, null::varchar as device_name, null::varchar as timezone,
@@ -43,15 +37,6 @@ const emptyWith = (
 const rawWith = (names: readonly string[]) =>
   `(${emptyWith(names)} union all by name select * from read_parquet(getvariable('files'), union_by_name = true, hive_partitioning = false))`;
 const TIME = `strftime("timestamp" at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ')`;
-
-async function inSession<T>({ staging }: Reading, signal: AbortSignal | undefined, work: (session: StagingSession) => Promise<T>) {
-  const session = await staging.session({ signal });
-  try {
-    return await work(session);
-  } finally {
-    session.close();
-  }
-}
 
 const text = (value: unknown) => (typeof value === 'string' ? value : null);
 const number = (value: unknown) => (typeof value === 'number' ? value : null);
@@ -75,14 +60,8 @@ export async function readMeasured(
   const columns = withoutContent ? [] : await listColumnsAt(deps.db, table.id, table.version);
   const questions = columns.filter(({ origin }) => origin === 'question');
   const names = questions.map(({ name }) => name);
-  return inSession(deps, signal, async (session) => {
-    await session.prepare([
-      list(
-        'files',
-        files.map(({ path }) => join(deps.staging.lakeFolder, path)),
-      ),
-      list('ids', wanted.ids),
-    ]);
+  return useSession(deps.staging, { signal }, async (session) => {
+    await session.prepare([setVariable('files', listPaths(deps.staging, files)), setVariable('ids', wanted.ids)]);
     const rows = await session.rows({
       sql: `select id, ${TIME} as at, device_id, device_name, timezone, latitude, longitude, workbook_run_id, contributor_id, client_id,
         ${withoutContent ? 'null as data, null as macro_context' : 'data::varchar as data, macro_context'}
@@ -127,16 +106,15 @@ export async function findNaming(
   const { db, staging } = deps;
   const raw = await findTable(db, experimentId, 'raw_data');
   if (!raw) return [];
-  const full = ({ path }: { path: string }) => join(staging.lakeFolder, path);
   const table = await findTable(db, experimentId, macroId);
-  const results = table?.kind === 'macro' ? (await listFilesAt(db, table.id, table.version)).map(full) : [];
+  const results = table?.kind === 'macro' ? listPaths(staging, await listFilesAt(db, table.id, table.version)) : [];
   const pieces: MeasuredIds[] = [];
-  await inSession(deps, undefined, async (session) => {
-    await session.prepare([list('macro_id', [macroId]), list('results', results)]);
+  await useSession(staging, {}, async (session) => {
+    await session.prepare([setVariable('macro_id', [macroId]), setVariable('results', results)]);
     const made = results.length === 0 ? 'false' : `id in (select raw_id ${RESULTS})`;
     const delivered = includeDelivered || results.length === 0 ? '' : `and id not in (select raw_id ${DELIVERED})`;
     for (const file of await listFilesAt(db, raw.id, raw.version)) {
-      await session.prepare([list('files', [full(file)])]);
+      await session.prepare([setVariable('files', listPaths(staging, [file]))]);
       const rows = await session.rows({
         sql: `select id, ${TIME} as at from read_parquet(getvariable('files'), hive_partitioning = false)
           where (len(list_filter(macros, lambda m: lower(m.id) = getvariable('macro_id')[1])) > 0 or ${made}) ${delivered} order by "timestamp", id`,
@@ -161,14 +139,8 @@ export async function findRow(deps: Reading, experimentId: string, identifier: s
   if (!table || files.length === 0) return undefined;
   const known = new Set((await listColumnsAt(deps.db, table.id, table.version)).map(({ name }) => name));
   const asked = columns.filter((name) => !known.has(name));
-  return inSession(deps, undefined, async (session) => {
-    await session.prepare([
-      list(
-        'files',
-        files.map(({ path }) => join(deps.staging.lakeFolder, path)),
-      ),
-      list('ids', [rowId]),
-    ]);
+  return useSession(deps.staging, {}, async (session) => {
+    await session.prepare([setVariable('files', listPaths(deps.staging, files)), setVariable('ids', [rowId])]);
     const empty = ['id', ...asked].map((name) => `null::varchar as ${name}`).join(', ');
     const [row] = await session.rows({
       sql: `select ${['id', ...asked].join(', ')} from (select ${empty} where false union all by name
@@ -184,13 +156,8 @@ export async function findDelivered(deps: Reading, experimentId: string, macroId
   const table = await findTable(deps.db, experimentId, macroId);
   const files = table?.kind === 'macro' ? await listFilesAt(deps.db, table.id, table.version) : [];
   if (files.length === 0) return new Set();
-  return inSession(deps, undefined, async (session) => {
-    await session.prepare([
-      list(
-        'results',
-        files.map(({ path }) => join(deps.staging.lakeFolder, path)),
-      ),
-    ]);
+  return useSession(deps.staging, {}, async (session) => {
+    await session.prepare([setVariable('results', listPaths(deps.staging, files))]);
     const rows = await session.rows({ sql: `select distinct raw_id ${DELIVERED}`, values: [] });
     return new Set(rows.map((row) => String(row['raw_id'])));
   });

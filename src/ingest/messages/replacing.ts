@@ -6,7 +6,7 @@ import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attemp
 import { listFilesAt, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import { setFilesVariable, writeSelect, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { listFunctions } from '../pipeline.ts';
+import { listFunctions, setVariable } from '../pipeline.ts';
 import type { Batch } from './tables.ts';
 
 /** What rows are replaced with. */
@@ -73,8 +73,7 @@ export async function stageWithout(
   const nothing: Rewritten = { retire: [] };
   if (files.length === 0 && also.size === 0) return nothing;
   const full = new Map([...also, ...files.map(({ id, path }) => [join(staging.lakeFolder, path), id] as const)]);
-  const replaced = { type: { kind: 'string' as const }, value: values };
-  await session.prepare([setFilesVariable([...full.keys()]), { sql: 'set variable replaced = $1', values: [replaced] }]);
+  await session.prepare([setFilesVariable([...full.keys()]), setVariable('replaced', values)]);
   const held = await session.rows({
     sql: `select distinct "${PATH_COLUMN}" as path from read_parquet(getvariable('files'), filename = '${PATH_COLUMN}', union_by_name = true, hive_partitioning = false)
       where ${EXPRESSION[key]} in (select unnest(getvariable('replaced')))`,

@@ -12,7 +12,7 @@ import {
   type ColumnState,
   type NewSource,
 } from '../../lakehouse/tables/manifest.ts';
-import type { StagingArea, StagingSession } from '../../lakehouse/tables/staging.ts';
+import { listPaths, type StagingArea, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import { quoteName, quoteText } from '../../lakehouse/terms/quoting.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { errors } from '../../errors.ts';
@@ -210,12 +210,7 @@ export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow
   const table = await openTable(batch, 'device', 'device', batch.tables?.device);
   const files = before?.files.map(({ path }) => ({ id: readFileId(path), path })) ?? (await listFilesAt(db, table.id, table.version));
   await records(batch, DEVICE_COLUMNS, printDevices(rows));
-  await session.prepare([
-    {
-      sql: 'set variable devices = $1',
-      values: [{ type: { kind: 'string' }, value: files.map(({ path }) => join(staging.lakeFolder, path)) }],
-    },
-  ]);
+  await session.prepare([setVariable('devices', listPaths(staging, files))]);
   const known =
     files.length === 0
       ? 'select null::varchar as id where false'

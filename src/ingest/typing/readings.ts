@@ -6,7 +6,7 @@ import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { nameColumns } from './columns.ts';
-import { fill, listTextFunctions, type Pipelines } from '../pipeline.ts';
+import { fill, listTextFunctions, setVariable, type Pipelines } from '../pipeline.ts';
 import { DAY_CLASSES, SENT_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
 import type { BronzeField, TextForm, Reading } from './classes.ts';
 import { noteOthers, type Majority } from './other-values.ts';
@@ -268,9 +268,8 @@ export async function chooseReadings(
   { session, pipelines, text, rows, known, options }: Reader,
   { begun }: { begun: boolean },
 ): Promise<ReadField[]> {
-  const marks = { type: { kind: 'string' as const }, value: options.missing ?? MISSING_MARKS };
   await session.prepare([
-    { sql: 'set variable missing_marks = $1', values: [marks] },
+    setVariable('missing_marks', options.missing ?? MISSING_MARKS),
     {
       sql: "set variable missing_numbers = (select list(number_key(mark)) from (select unnest(getvariable('missing_marks')) as mark) where is_number(mark))",
       values: [],

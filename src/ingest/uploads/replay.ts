@@ -11,7 +11,7 @@ import {
   moveSource,
 } from '../../lakehouse/tables/manifest.ts';
 import { changeWith } from '../../lakehouse/tables/rewriting.ts';
-import type { StagingSession } from '../../lakehouse/tables/staging.ts';
+import { listPaths, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
 import { listFunctions, setVariable } from '../pipeline.ts';
@@ -66,11 +66,6 @@ async function refusedBefore(session: StagingSession, source: string) {
   return { rows: new Map(found.map((row) => [Number(row['byte_offset']), String(row['fieldlake_row'])])), files };
 }
 
-const list = (name: string, values: readonly string[]) => ({
-  sql: `set variable ${name} = $1`,
-  values: [{ type: { kind: 'string' as const }, value: values }],
-});
-
 /** The quarantine files without the refused records of this source, and with those that are refused still. */
 const remaining = (quarantinedRecords: string) => `
   select * from read_parquet(getvariable('quarantine'), union_by_name = true) where not starts_with(id, getvariable('source'))
@@ -103,13 +98,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
   const refusals = new Refusals(refusedFile);
   const written: (Staged | undefined)[] = [];
   try {
-    await session.prepare([
-      ...listFunctions(pipelines),
-      list(
-        'quarantine',
-        live.map(({ path }) => join(staging.lakeFolder, path)),
-      ),
-    ]);
+    await session.prepare([...listFunctions(pipelines), setVariable('quarantine', listPaths(staging, live))]);
     const before = await refusedBefore(session, source);
     const numbering = new RefusedBefore(before.rows);
     const read = await readSource({
@@ -142,7 +131,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     written.push(rows);
     const widened = await widenUploadTable({ db, staging, session }, table, known, typed.columns);
     written.push(widened.staged);
-    await session.prepare([list('quarantine', [...before.files]), setVariable('table_id', table.id)]);
+    await session.prepare([setVariable('quarantine', [...before.files]), setVariable('table_id', table.id)]);
     const kept = await session.stage({
       tableId: quarantine.id,
       experimentId: upload.experimentId,

@@ -9,7 +9,7 @@ import * as queries from './manifest.queries.ts';
 import type { Database } from './manifest.queries.ts';
 import type { LakeFile } from './manifest-rows.ts';
 import { setFilesVariable, writeSelect } from './rewriting.ts';
-import type { StagingArea } from './staging.ts';
+import { listPaths, type StagingArea } from './staging.ts';
 import { noteValues } from './value-notes.ts';
 
 interface MaintenanceDeps {
@@ -73,17 +73,15 @@ export async function compactTable(
   if (!table) return { before, after };
   const columns = await listColumnsAt(db, tableId, table.version);
   for (const group of chooseGroups(await queries.listFiles(db, tableId, table.version), rowsPerFile)) {
-    const session = await staging.session({ signal });
-    const staged = await session
-      .stage({
-        tableId,
-        experimentId: table.experimentId,
-        prepare: [setFilesVariable(group.map(({ path }) => join(staging.lakeFolder, path)))],
-        select: { sql: writeSelect(columns), values: [] },
-        sortColumn,
-        rowsPerGroup: ROWS_PER_GROUP,
-      })
-      .finally(() => session.close());
+    const request = {
+      tableId,
+      experimentId: table.experimentId,
+      prepare: [setFilesVariable(listPaths(staging, group))],
+      select: { sql: writeSelect(columns), values: [] },
+      sortColumn,
+      rowsPerGroup: ROWS_PER_GROUP,
+    };
+    const staged = await staging.stage(request, { signal });
     try {
       await db.transaction((tx) =>
         commit(tx, {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Column, ColumnType, TableKind } from '../terms/catalog.ts';
 import { quoteName } from '../terms/quoting.ts';
 import type { PhysicalColumn, RunOptions, Staged, StageRequest, Statement } from '../terms/warehouse.ts';
@@ -57,6 +58,24 @@ export interface StagingArea {
   remove(paths: readonly string[]): Promise<{ files: number; bytes: number }>;
   close(): Promise<void>;
 }
+
+/** Runs work with a session of its own, and closes it. */
+export async function useSession<T>(
+  staging: Pick<StagingArea, 'session'>,
+  options: SessionOptions,
+  work: (session: StagingSession) => Promise<T>,
+): Promise<T> {
+  const session = await staging.session(options);
+  try {
+    return await work(session);
+  } finally {
+    session.close();
+  }
+}
+
+/** Lists where files of the lake lie on this machine, as absolute paths. */
+export const listPaths = ({ lakeFolder }: Pick<StagingArea, 'lakeFolder'>, files: readonly { path: string }[]): string[] =>
+  files.map(({ path }) => join(lakeFolder, path));
 
 /** Prints the physical type of a column in the lake's Parquet files. */
 export function printPhysicalType(type: ColumnType): string {
