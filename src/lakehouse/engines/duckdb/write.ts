@@ -24,7 +24,7 @@ import { explainFailure } from './damage.ts';
 import { GIVE_BACK } from './engine.ts';
 import { countValues } from './values.ts';
 import { cutRowGroups, readSchema, type CutFile } from '../parquet/cut.ts';
-import type { ColumnRange, PhysicalColumn, Staged, StagedFile, StageRequest, Statement } from '../../terms/warehouse.ts';
+import type { Staged, StagedFile, StageRequest, Statement } from '../../terms/warehouse.ts';
 import type { BoundValue } from '../../terms/dialect.ts';
 
 interface WriterOptions {
@@ -128,26 +128,15 @@ class DuckdbSession implements StagingSession {
       const options = `format parquet, compression zstd, row_group_size ${vectors(rowsPerGroup)}, preserve_order true`;
       await this.#run({ sql: `copy (${ordered}) to ${quoteText(join(temporary, WHOLE))} (${options})`, values: select.values });
       const cut = await cutRowGroups(temporary, WHOLE, { rowsPerFile: vectors(rowsPerFile), sortColumn });
-      const parts = (await this.#describe(temporary, cut, { sortColumn, sorted })).map((part) => ({
-        ...part,
-        written: join(temporary, part.file),
-        path: `${table}/${randomUUID()}.parquet`,
-      }));
-      const stored = await this.#lake.add(parts);
-      const staged = parts.map((part, index): StagedFile => ({
-        path: part.path,
-        rowCount: part.rows,
+      const parts = await this.#describe(temporary, cut, { sortColumn, sorted });
+      const written = parts.map(({ file }) => ({ written: join(temporary, file), path: `${table}/${randomUUID()}.parquet` }));
+      const stored = await this.#lake.add(written);
+      const files = parts.map(({ facts }, index): StagedFile => ({
+        path: written[index]?.path ?? '',
+        ...facts,
         ...(stored[index] as Added),
-        minKey: part.min,
-        maxKey: part.max,
-        minId: part.minId,
-        maxId: part.maxId,
-        nullKeys: part.nulls,
-        ranges: part.ranges,
-        nullCounts: part.nullCounts,
-        columns: part.columns,
       }));
-      return { tableId, files: staged, rowCount: staged.reduce((sum, { rowCount }) => sum + rowCount, 0) };
+      return { tableId, files, rowCount: files.reduce((sum, { rowCount }) => sum + rowCount, 0) };
     } finally {
       await rm(temporary, { recursive: true, force: true });
     }
@@ -158,22 +147,11 @@ class DuckdbSession implements StagingSession {
     const sorting = quoteName(sortColumn);
     const key = (aggregate: string) =>
       `strftime((${aggregate}(${quoteName(sortColumn)})::timestamptz at time zone 'UTC'), '%Y-%m-%dT%H:%M:%S.%fZ')`;
-    const parts: {
-      file: string;
-      rows: number;
-      min: string | null;
-      max: string | null;
-      minId: string | null;
-      maxId: string | null;
-      nulls: number;
-      ranges: readonly ColumnRange[];
-      nullCounts: ReadonlyMap<string, number>;
-      columns: readonly PhysicalColumn[];
-    }[] = [];
+    const parts: { file: string; facts: Omit<StagedFile, 'path' | keyof Added> }[] = [];
     for (const { name: file, ranges, nullCounts, columns, edges } of cut) {
       if (edges && !sorted) {
-        const { rows, low: min, high: max, nulls, firstId: minId, lastId: maxId } = edges;
-        parts.push({ file, rows, min, max, minId, maxId, nulls, ranges, nullCounts, columns });
+        const { rows: rowCount, low: minKey, high: maxKey, nulls: nullKeys, firstId: minId, lastId: maxId } = edges;
+        parts.push({ file, facts: { rowCount, minKey, maxKey, minId, maxId, nullKeys, ranges, nullCounts, columns } });
         continue;
       }
       const result = await this.#run({
@@ -189,16 +167,18 @@ class DuckdbSession implements StagingSession {
       if (row && Number(row.rows) > 0)
         parts.push({
           file,
-          rows: Number(row.rows),
-          min: row.low as string | null,
-          max: row.high as string | null,
-          // the ids of a file whose rows are not in order do not tell where a row lies
-          minId: row.in_order === true ? (row.first_id as string | null) : null,
-          maxId: row.in_order === true ? (row.last_id as string | null) : null,
-          nulls: Number(row.nulls),
-          ranges,
-          nullCounts,
-          columns,
+          facts: {
+            rowCount: Number(row.rows),
+            minKey: row.low as string | null,
+            maxKey: row.high as string | null,
+            // the ids of a file whose rows are not in order do not tell where a row lies
+            minId: row.in_order === true ? (row.first_id as string | null) : null,
+            maxId: row.in_order === true ? (row.last_id as string | null) : null,
+            nullKeys: Number(row.nulls),
+            ranges,
+            nullCounts,
+            columns,
+          },
         });
     }
     return parts;
