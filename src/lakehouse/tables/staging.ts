@@ -51,6 +51,7 @@ export interface StagingArea {
   readonly workFolder: string;
   readonly lakeFolder: string;
   session(options?: SessionOptions): Promise<StagingSession>;
+  /** Stages in a session of its own. Nothing is visible until the caller commits the files in the manifest. */
   stage(request: StageRequest, options?: RunOptions): Promise<Staged>;
   /** Reads the columns that a file holds. The path is relative to the lake folder. */
   readColumns(path: string): Promise<PhysicalColumn[]>;

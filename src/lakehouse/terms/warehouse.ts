@@ -117,8 +117,6 @@ export interface Warehouse {
   stream(statement: Statement, format: StreamFormat, options?: RunOptions): Promise<Readable>;
   /** Streams a large result whose values keep their types, with back-pressure. Destroying the stream cancels the statement. */
   typed(statement: Statement, format: TypedFormat, columns: readonly NamedType[], options?: TypedOptions): Promise<Readable>;
-  /** Writes the rows of a SELECT as sorted, immutable files. Nothing is visible until the caller commits them in the manifest. */
-  stage(request: StageRequest, options?: RunOptions): Promise<Staged>;
   /** The number of statements that run now, as the engine counts them. */
   readonly running: number;
   close(): Promise<void>;

@@ -7,16 +7,7 @@ import { stringify } from 'csv-stringify/sync';
 import { ApiError, errors } from '../../../errors.ts';
 import type { Dialect } from '../../terms/dialect.ts';
 import { makeDatabricks } from '../../compile/dialects/databricks.ts';
-import type {
-  NamedType,
-  RunOptions,
-  Staged,
-  Statement,
-  StreamFormat,
-  TypedFormat,
-  TypedOptions,
-  Warehouse,
-} from '../../terms/warehouse.ts';
+import type { NamedType, RunOptions, Statement, StreamFormat, TypedFormat, TypedOptions, Warehouse } from '../../terms/warehouse.ts';
 import { writeArrow, writeParquet } from './typed.ts';
 import { connect } from './client.ts';
 import type { DatabricksOptions } from './client.ts';
@@ -176,10 +167,6 @@ export class DatabricksWarehouse implements Warehouse {
     // a full body that nobody reads asks for no page, so no page would tell it of the deadline
     const late = timeoutMs === undefined ? undefined : setTimeout(() => body.destroy(errors.warehouseTimeout()), timeoutMs + UNREAD_MS);
     return body;
-  }
-
-  async stage(): Promise<Staged> {
-    throw errors.internal();
   }
 
   async close(): Promise<void> {

@@ -11,16 +11,7 @@ import { duckdb } from '../../compile/dialects/duckdb.ts';
 import type { LakeFiles } from '../../tables/files/files.ts';
 import { openFolderFiles } from '../../tables/files/folder.ts';
 import { quoteText } from '../../terms/quoting.ts';
-import type {
-  NamedType,
-  RunOptions,
-  Staged,
-  Statement,
-  StreamFormat,
-  TypedFormat,
-  TypedOptions,
-  Warehouse,
-} from '../../terms/warehouse.ts';
+import type { NamedType, RunOptions, Statement, StreamFormat, TypedFormat, TypedOptions, Warehouse } from '../../terms/warehouse.ts';
 import type { BoundValue } from '../../terms/dialect.ts';
 import { makeScratch, removeScratch } from './scratch.ts';
 import { explainFailure } from './damage.ts';
@@ -185,10 +176,6 @@ export class DuckDbWarehouse implements Warehouse {
     const named = { sql: `select ${names} from (\n${statement.sql}\n)`, values: statement.values };
     const held = await this.#hold(named, options);
     return format === 'arrow' ? this.#arrow(held, columns, { ...options, onRows }) : this.#pipe(held, 'parquet', options);
-  }
-
-  async stage(): Promise<Staged> {
-    throw errors.internal();
   }
 
   async close(): Promise<void> {
