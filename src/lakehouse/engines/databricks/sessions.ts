@@ -4,6 +4,7 @@
  */
 import type { DBSQLClient } from '@databricks/sql';
 import { errors } from '../../../errors.ts';
+import { awaitOrAbort } from '../../terms/stop.ts';
 
 export type Session = Awaited<ReturnType<DBSQLClient['openSession']>>;
 export type OpenSession = () => Promise<Session>;
@@ -33,15 +34,6 @@ interface Waiter {
 }
 
 const MOST_CANCELLED = 50;
-
-/** Settles as `work` does, or rejects with the signal's reason when that comes first. `work` then goes on, and the caller must see to its end. */
-export const awaitOrAbort = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 
 export class DatabricksSessions {
   #inUse = 0;

@@ -7,6 +7,7 @@ import { stringify } from 'csv-stringify/sync';
 import { ApiError, errors } from '../../../errors.ts';
 import type { Dialect } from '../../terms/dialect.ts';
 import { makeDatabricks } from '../../compile/dialects/databricks.ts';
+import { Stop } from '../../terms/stop.ts';
 import type { NamedType, RunOptions, Statement, StreamFormat, TypedFormat, TypedOptions, Warehouse } from '../../terms/warehouse.ts';
 import { writeArrow, writeParquet } from './typed.ts';
 import { connect } from './client.ts';
@@ -21,37 +22,6 @@ const LONGEST_PAUSE_MS = 30_000;
 const UNREACHABLE_PAUSE_MS = 200;
 /** How long after its deadline an answer ends that nobody reads. */
 const UNREAD_MS = 100;
-
-/** Stops a statement when its caller leaves or its deadline passes, and says why. */
-class Stop {
-  readonly signal: AbortSignal;
-  readonly #abort = new AbortController();
-  readonly #timer: NodeJS.Timeout | undefined;
-  readonly #followed: AbortSignal | undefined;
-  readonly #follow = () => {
-    const reason: unknown = this.#followed?.reason;
-    this.#abort.abort(reason instanceof Error ? reason : new Error('The statement was cancelled.'));
-  };
-  /** True when the warehouse was last heard to be starting. The error of the deadline then says this. */
-  starting = false;
-
-  constructor({ signal, timeoutMs }: RunOptions) {
-    this.signal = this.#abort.signal;
-    this.#followed = signal;
-    if (signal?.aborted) this.#follow();
-    signal?.addEventListener('abort', this.#follow, { once: true });
-    if (timeoutMs !== undefined)
-      this.#timer = setTimeout(
-        () => this.#abort.abort(this.starting ? translateFailure('starting', undefined) : errors.warehouseTimeout()),
-        timeoutMs,
-      );
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-    this.#followed?.removeEventListener('abort', this.#follow);
-  }
-}
 
 const exact = (row: Row): Row => {
   for (const [name, value] of Object.entries(row)) {
@@ -181,8 +151,8 @@ export class DatabricksWarehouse implements Warehouse {
    */
   async *#pages(statement: Statement, options: RunOptions): AsyncGenerator<Row[]> {
     const bound = bindStatement(statement);
-    const stop = new Stop(options);
     const again = new Again(this.#startMs, this.#startPauseMs);
+    const stop = new Stop(options, () => (again.starting ? translateFailure('starting', undefined) : errors.warehouseTimeout()));
     try {
       for (;;) {
         let lease: Lease | undefined;
@@ -206,7 +176,6 @@ export class DatabricksWarehouse implements Warehouse {
           const pause = passed ? null : again.pauseAfter(failure, lease?.reused === true);
           if (pause === null) throw translateFailure(passed ? failure : again.meaning(failure, lease), error);
           if (failure === 'session-lost') this.#sessions.forget();
-          stop.starting = again.starting;
           running?.end(how);
           running = undefined;
           await sleep(pause, undefined, { signal: stop.signal }).catch(() => stop.signal.throwIfAborted());
@@ -222,6 +191,7 @@ export class DatabricksWarehouse implements Warehouse {
 
 /** Decides whether, and after how long, a read is sent again. */
 class Again {
+  /** True when the warehouse was last heard to be starting. The error of the deadline then says this. */
   starting = false;
   #reopened = false;
   #reconnected = false;

@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { errors } from '../../../errors.ts';
+import { makeStopError, Stop } from '../../terms/stop.ts';
 import type { RunOptions } from '../../terms/warehouse.ts';
 
 interface Waiter {
@@ -14,10 +15,6 @@ export type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Pro
 
 /** Milliseconds between two looks at how far a statement has read. */
 const LOOK_MS = 500;
-
-/** Makes the error that says why a statement was stopped. */
-export const makeStopError = (signal: AbortSignal): Error =>
-  signal.reason instanceof Error ? signal.reason : new Error('The statement was cancelled.');
 
 /**
  * Keeps the connections of one in-memory instance. A connection runs one statement at a time, because a second would interrupt the first. A statement ends only
@@ -52,12 +49,8 @@ export class DuckDbConnections {
    * Runs `work` on a connection of its own. An abort, or `timeoutMs` after the call, interrupts the engine until it stops. `work` gets the signal that says so,
    * for anything it awaits besides the engine. Throws `errors.warehouseTimeout` or the signal's reason; other failures as the engine gave them.
    */
-  async use<T>({ signal, timeoutMs, onReading }: RunOptions, work: Work<T>): Promise<T> {
-    const stop = new AbortController();
-    const follow = () => stop.abort(signal && makeStopError(signal));
-    if (signal?.aborted) follow();
-    signal?.addEventListener('abort', follow, { once: true });
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop.abort(errors.warehouseTimeout()), timeoutMs);
+  async use<T>({ onReading, ...options }: RunOptions, work: Work<T>): Promise<T> {
+    const stop = new Stop(options);
     try {
       const connection = await this.#acquire(stop.signal);
       try {
@@ -66,8 +59,7 @@ export class DuckDbConnections {
         this.#release(connection);
       }
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', follow);
+      stop.clear();
     }
   }
 

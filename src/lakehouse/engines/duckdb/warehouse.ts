@@ -11,12 +11,13 @@ import { duckdb } from '../../compile/dialects/duckdb.ts';
 import type { LakeFiles } from '../../tables/files/files.ts';
 import { openFolderFiles } from '../../tables/files/folder.ts';
 import { quoteText } from '../../terms/quoting.ts';
+import { makeStopError } from '../../terms/stop.ts';
 import type { NamedType, RunOptions, Statement, StreamFormat, TypedFormat, TypedOptions, Warehouse } from '../../terms/warehouse.ts';
 import type { BoundValue } from '../../terms/dialect.ts';
 import { makeScratch, removeScratch } from './scratch.ts';
 import { explainFailure } from './damage.ts';
 import { isOutOfMemory, makeBoundedConverter } from './bounded.ts';
-import { makeStopError, type Work } from './connections.ts';
+import type { Work } from './connections.ts';
 import { openEngine, type Engine } from './engine.ts';
 import { Pipes } from './pipe.ts';
 

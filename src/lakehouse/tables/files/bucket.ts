@@ -10,6 +10,7 @@ import { ApiError, errors } from '../../../errors.ts';
 import { isStorageFull } from '../../../storage/full.ts';
 import { Meter } from '../../../storage/metering.ts';
 import type { ObjectStore, Stored } from '../../../storage/objects.ts';
+import { Stop } from '../../terms/stop.ts';
 import { FileCache, type FileFacts } from './cache.ts';
 import { claimFolder, listAbandoned } from './claiming.ts';
 import type { HoldOptions, LakeFiles } from './files.ts';
@@ -95,14 +96,10 @@ export async function openBucketFiles({ store, db, cacheFolder, cacheBytes, isKe
     );
   };
 
-  const hold = async (paths: readonly string[], { signal, timeoutMs, table }: HoldOptions = {}) => {
+  const hold = async (paths: readonly string[], { table, ...options }: HoldOptions = {}) => {
     const files = [...new Set(paths)].flatMap((path) => (path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : []));
     if (files.length === 0) return () => undefined;
-    const stop = new AbortController();
-    const follow = () => stop.abort(signal?.reason instanceof Error ? signal.reason : new Error('The statement was cancelled.'));
-    if (signal?.aborted === true) follow();
-    signal?.addEventListener('abort', follow, { once: true });
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop.abort(errors.warehouseTimeout()), timeoutMs);
+    const stop = new Stop(options);
     try {
       return await cache.hold(await factsOf(files), fetch, stop.signal);
     } catch (error) {
@@ -110,8 +107,7 @@ export async function openBucketFiles({ store, db, cacheFolder, cacheBytes, isKe
         ? errors.lakeFileUnreadable(table).with(error.details)
         : error;
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', follow);
+      stop.clear();
     }
   };
 

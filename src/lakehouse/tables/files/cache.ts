@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errors } from '../../../errors.ts';
+import { awaitOrAbort } from '../../terms/stop.ts';
 import { requireInside } from './files.ts';
 
 /** What the manifest says of a file. */
@@ -30,16 +31,6 @@ const ROOM_MS = 30_000;
 
 const mebibytes = (bytes: number) => Math.ceil(bytes / 1_048_576);
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
-
-/** Settles as the promise does, or rejects with the signal's reason if that comes first. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason as Error);
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', leave, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
-}
 
 export class FileCache {
   readonly folder: string;
@@ -104,7 +95,7 @@ export class FileCache {
       this.#shrink();
       const missing = pinned.filter(([{ path, byteCount }, { coming }]) => coming !== undefined || sizeOf(this.pathOf(path)) !== byteCount);
       const bring = async () => {
-        for (let next = missing.pop(); next; next = missing.pop()) await orAborted(this.#bring(next[0], next[1], fetch), signal);
+        for (let next = missing.pop(); next; next = missing.pop()) await awaitOrAbort(this.#bring(next[0], next[1], fetch), signal);
       };
       await Promise.all(Array.from({ length: DOWNLOADS }, bring));
       return release;
