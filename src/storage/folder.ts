@@ -1,6 +1,6 @@
-import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { link, mkdir, open, opendir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { link, mkdir, open, opendir, readdir, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errors } from '../errors.ts';
 import { Meter } from './metering.ts';
@@ -11,29 +11,13 @@ import {
   type ObjectFacts,
   type ObjectStore,
   type PutOptions,
-  type SignPut,
   type Stored,
 } from './objects.ts';
+import { makeSigner, type SignedGrant, type SigningOptions } from './signing.ts';
 
-interface FolderOptions {
+interface FolderOptions extends Omit<SigningOptions, 'now'> {
   folder: string;
-  /** HMAC key of the signed URLs; at least 32 bytes. */
-  secret: Buffer;
-  /** The base of signed URLs, such as `http://127.0.0.1:3000/objects`; the key follows. */
-  baseUrl: () => string;
-  now?: () => number;
-}
-
-/** What a signed URL allows, as the HTTP layer reads it from the URL. */
-export interface SignedGrant {
-  method: 'GET' | 'PUT';
-  key: string;
-  expiresAt: Date;
-  contentLength?: number;
-  contentType?: string;
-  sha256?: string;
-  /** An id that can be used once; on PUT only. */
-  once?: string;
+  now?: SigningOptions['now'];
 }
 
 /** The object store in a folder. Besides the contract, it can check and redeem the URLs that it signed. */
@@ -83,53 +67,18 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
     return join(root, key);
   };
 
-  const signature = ({ method, key, expiresAt, contentLength, contentType, sha256, once }: SignedGrant) =>
-    createHmac('sha256', secret)
-      .update(JSON.stringify([method, key, expiresAt.getTime(), contentLength ?? null, contentType ?? null, sha256 ?? null, once ?? null]))
-      .digest('base64url');
-
-  const sign = (grant: SignedGrant) => {
-    const url = new URL(`${baseUrl().replace(/\/$/, '')}/${grant.key}`);
-    const { method, expiresAt, contentLength, contentType, sha256, once } = grant;
-    const facts = { method, expires: String(expiresAt.getTime()), length: contentLength?.toString(), type: contentType, sha256, once };
-    for (const [name, value] of Object.entries(facts)) if (value !== undefined) url.searchParams.set(name, value);
-    url.searchParams.set('signature', signature(grant));
-    return url.href;
-  };
-
-  const put = async (key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<Stored> => {
-    const path = pathOf(key);
-    const part = join(temporary, randomUUID());
-    const handle = await open(part, 'wx', 0o600);
-    try {
-      const meter = new Meter(options);
-      try {
-        for await (const chunk of meter.pass(body)) await handle.appendFile(chunk);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      options.signal?.throwIfAborted();
-      await makeFolder(root, dirname(path));
-      // link refuses to replace a file; rename would replace it
-      await link(part, path).catch((error: unknown) => {
-        throw exists(error) ? errors.objectExists() : error;
-      });
-      await syncFolder(dirname(path));
-      return meter.stored;
-    } finally {
-      await rm(part, { force: true });
-    }
-  };
-
-  /** Writes bytes durably into a temporary file. `place` then puts it where it belongs. */
-  const write = async (key: string, bytes: Uint8Array, place: (part: string, path: string) => Promise<void>) => {
+  /** Writes bytes durably into a temporary file by `fill`. `place` then puts the file where it belongs. */
+  const write = async (
+    key: string,
+    fill: (handle: FileHandle) => Promise<void>,
+    place: (part: string, path: string) => Promise<void>,
+  ): Promise<void> => {
     const path = pathOf(key);
     const part = join(temporary, randomUUID());
     const handle = await open(part, 'wx', 0o600);
     try {
       try {
-        await handle.writeFile(bytes);
+        await fill(handle);
         await handle.sync();
       } finally {
         await handle.close();
@@ -140,6 +89,21 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
     } finally {
       await rm(part, { force: true });
     }
+  };
+
+  const put = async (key: string, body: AsyncIterable<Uint8Array>, options: PutOptions = {}): Promise<Stored> => {
+    const meter = new Meter(options);
+    const fill = async (handle: FileHandle) => {
+      for await (const chunk of meter.pass(body)) await handle.appendFile(chunk);
+    };
+    await write(key, fill, async (part, path) => {
+      options.signal?.throwIfAborted();
+      // link refuses to replace a file; rename would replace it
+      await link(part, path).catch((error: unknown) => {
+        throw exists(error) ? errors.objectExists() : error;
+      });
+    });
+    return meter.stored;
   };
 
   const factsOf = async (key: string): Promise<ObjectFacts | undefined> => {
@@ -173,14 +137,14 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
     put,
     create: async (key, bytes) => {
       try {
-        await write(key, bytes, link);
+        await write(key, (handle) => handle.writeFile(bytes), link);
         return true;
       } catch (error) {
         if (exists(error)) return false;
         throw error;
       }
     },
-    replace: (key, bytes) => write(key, bytes, rename),
+    replace: (key, bytes) => write(key, (handle) => handle.writeFile(bytes), rename),
     get: async (key, range) => {
       const facts = isObjectKey(key) ? await factsOf(key) : undefined;
       if (!facts) throw errors.objectNotFound();
@@ -208,40 +172,7 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
       if (base !== '' && !isObjectKey(base)) return;
       for await (const facts of walk(join(root, base), base)) if (facts.key.startsWith(prefix)) yield facts;
     },
-    signPut: async (key: string, { expiresInSeconds, contentLength, contentType, sha256 }: SignPut) => {
-      requireObjectKey(key);
-      const expiresAt = new Date(now() + expiresInSeconds * 1_000);
-      const url = sign({ method: 'PUT', key, expiresAt, contentLength, contentType, sha256, once: randomUUID() });
-      const headers: Record<string, string> = {};
-      if (contentLength !== undefined) headers['content-length'] = String(contentLength);
-      if (contentType !== undefined) headers['content-type'] = contentType;
-      return { url, headers, expiresAt };
-    },
-    signGet: async (key, { expiresInSeconds }) => {
-      requireObjectKey(key);
-      const expiresAt = new Date(now() + expiresInSeconds * 1_000);
-      return { url: sign({ method: 'GET', key, expiresAt }), headers: {}, expiresAt };
-    },
-    verify: (method, key, query) => {
-      const claimed = query.get('method');
-      const length = query.get('length');
-      const expires = Number(query.get('expires') ?? Number.NaN);
-      if ((claimed !== 'GET' && claimed !== 'PUT') || claimed !== method || !isObjectKey(key) || !Number.isSafeInteger(expires))
-        throw errors.objectUrlInvalid();
-      const grant: SignedGrant = {
-        method: claimed,
-        key,
-        expiresAt: new Date(expires),
-        contentLength: length === null ? undefined : Number(length),
-        contentType: query.get('type') ?? undefined,
-        sha256: query.get('sha256') ?? undefined,
-        once: query.get('once') ?? undefined,
-      };
-      const given = Buffer.from(query.get('signature') ?? '');
-      const right = Buffer.from(signature(grant));
-      if (given.length !== right.length || !timingSafeEqual(given, right) || expires <= now()) throw errors.objectUrlInvalid();
-      return grant;
-    },
+    ...makeSigner({ secret, baseUrl, now }),
     redeem: async (grant, body, options = {}) => {
       const { once, key, contentLength, sha256, expiresAt } = grant;
       if (grant.method !== 'PUT' || once === undefined || !/^[0-9a-f-]{36}$/.test(once)) throw errors.objectUrlInvalid();
