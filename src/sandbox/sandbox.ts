@@ -39,24 +39,16 @@ export interface SandboxSettings {
   acceptRoot?: boolean;
   /** A folder of ours that outlives the process: the memory of a ready Pyodide is kept there, which saves seconds at start. */
   keepIn?: string;
-  bwrap?: string;
   python?: string;
-  rHome?: string;
-  node?: string;
-  /** As root: the first of 1,000 user ids that boxes run as. */
-  firstUid?: number;
   /** Jobs that run at once. */
   running?: number;
   /** Jobs that one caller may have waiting. */
   waitingPerCaller?: number;
   /** Waiting processes per language. */
   warm?: number;
-  itemsPerProcess?: number;
-  /** How long (`keepMs`) and how many (`keep`) processes stay with their caller and version after a batch. */
-  keepMs?: number;
+  /** How many processes stay with their caller and version after a batch. */
   keep?: number;
   memoryMb?: number;
-  cpuSeconds?: number;
 }
 
 /** Starts what is configured; takes as long as the slowest interpreter needs to start. */
@@ -71,12 +63,12 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
       keepIn: settings.keepIn,
       level: settings.level ?? 'best',
       acceptRoot: settings.acceptRoot ?? false,
-      bwrap: settings.bwrap ?? '/usr/bin/bwrap',
+      bwrap: '/usr/bin/bwrap',
       python: settings.python ?? '/usr/bin/python3',
-      rHome: settings.rHome ?? '/usr/lib/R',
-      node: settings.node ?? process.execPath,
-      limits: { memoryMb: settings.memoryMb ?? 1536, cpuSeconds: settings.cpuSeconds ?? 3_000, fileMb: 32 },
-      firstUid: settings.firstUid ?? 64_000,
+      rHome: '/usr/lib/R',
+      node: process.execPath,
+      limits: { memoryMb: settings.memoryMb ?? 1536, cpuSeconds: 3_000, fileMb: 32 },
+      firstUid: 64_000,
     },
     languages,
   );
@@ -91,8 +83,8 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
   const pool = new Pool({
     launch,
     warm: settings.warm ?? 1,
-    itemsPerProcess: settings.itemsPerProcess ?? 5_000,
-    keepMs: settings.keepMs ?? 10_000,
+    itemsPerProcess: 5_000,
+    keepMs: 10_000,
     keep: settings.keep ?? 4,
   });
   const checkers = new Map<MacroLanguage, Checker>();

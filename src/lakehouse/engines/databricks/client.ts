@@ -26,12 +26,8 @@ export interface DatabricksOptions {
   startMs?: number;
   /** The first pause before a starting warehouse is asked again. It doubles each time, up to 30 s. 1 s by default. */
   startPauseMs?: number;
-  /** How long the server itself lets a statement run. An hour by default. */
-  longestStatementSeconds?: number;
   /** The folder for Parquet files while they are written. The system's folder by default. */
   temporaryFolder?: string;
-  /** How long a connection may be silent. A slow statement causes no silence, because no call waits for one. 30 s by default. */
-  socketTimeoutMs?: number;
 }
 
 /** The method with which Node's agents take a request. */
@@ -60,7 +56,7 @@ const SILENT = { log: () => undefined };
 
 /** Makes a client; nothing is sent before the first session is opened. */
 export async function connect(options: DatabricksOptions): Promise<DBSQLClient> {
-  const { host, port = 443, path, credentials, authority, socketTimeoutMs = 30_000 } = options;
+  const { host, port = 443, path, credentials, authority } = options;
   const client = new DBSQLClient({ logger: SILENT });
   // an error of the connection is thrown as well where somebody waits for it
   client.on('error', () => undefined);
@@ -70,7 +66,8 @@ export async function connect(options: DatabricksOptions): Promise<DBSQLClient> 
     path,
     userAgentEntry: 'fieldlake',
     customCaCert: authority,
-    socketTimeout: socketTimeoutMs,
+    // a slow statement causes no silence, because no call waits for one
+    socketTimeout: 30_000,
     preserveBigNumericPrecision: true,
     telemetryEnabled: false,
     // the driver retries only calls that are safe to repeat, such as asking for a state; statements are repeated by the warehouse here, or not at all

@@ -20,6 +20,8 @@ import type { Row, RunningStatement } from './statement.ts';
 
 const LONGEST_PAUSE_MS = 30_000;
 const UNREACHABLE_PAUSE_MS = 200;
+/** How long the server itself lets a statement run. */
+const LONGEST_STATEMENT_SECONDS = '3600';
 /** How long after its deadline an answer ends that nobody reads. */
 const UNREAD_MS = 100;
 
@@ -63,8 +65,8 @@ export class DatabricksWarehouse implements Warehouse {
     this.#options = options;
     this.dialect = makeDatabricks(options.lakeUrl);
     this.#ownsClient = ownsClient;
-    const { catalog, statements = 8, idleMs = 600_000, startMs = 300_000, startPauseMs = 1_000, longestStatementSeconds = 3_600 } = options;
-    const configuration = { TIMEZONE: 'UTC', ANSI_MODE: 'true', STATEMENT_TIMEOUT: String(longestStatementSeconds) };
+    const { catalog, statements = 8, idleMs = 600_000, startMs = 300_000, startPauseMs = 1_000 } = options;
+    const configuration = { TIMEZONE: 'UTC', ANSI_MODE: 'true', STATEMENT_TIMEOUT: LONGEST_STATEMENT_SECONDS };
     const open: OpenSession = () => client.openSession({ initialCatalog: catalog, configuration, queryTags: { application: 'fieldlake' } });
     this.#client = client;
     this.#sessions = new DatabricksSessions(open, { most: statements, idleMs });
