@@ -7,16 +7,15 @@ import { listColumnsAt, commit, createTable, findTableById, printFingerprint } f
 import { changeWith } from '../../lakehouse/tables/rewriting.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
 import { isAround } from '../around.ts';
 import { NotPlain } from './read/json-lines.ts';
-import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
-import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
+import { hashPipelines, type Pipelines } from '../pipeline.ts';
+import { FileRefused } from '../record-writer.ts';
 import { isOutOfMemory } from '../../storage/full.ts';
 import { leaveReplay, replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
 import { findStanding, hasOtherRows } from './standing.ts';
-import { explain, fetchOriginal, checkKind, stageRows, widenUploadTable } from './rows.ts';
+import { explain, fetchOriginal, checkKind, stageRows, useReading, widenUploadTable } from './rows.ts';
 import type { IngestDeps, Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
@@ -27,8 +26,6 @@ export interface IngestOptions {
   onFile?: (file: FileOutcome) => void;
   /** Called in the transaction that ends the upload. */
   onEnd?: (tx: Transaction, status: UploadReport['status']) => Promise<void>;
-  /** Milliseconds between heartbeats; 5,000 by default. */
-  heartbeatMs?: number;
 }
 
 export interface UploadReport {
@@ -36,6 +33,7 @@ export interface UploadReport {
   files: readonly FileOutcome[];
 }
 
+const HEARTBEAT_MS = 5_000;
 const TRIES = 5;
 /**
  * How often a file may fail for a reason that is unknown. The job rests 1, 2, 4 and 8 s between: what passes by itself passes in that time, and no other upload
@@ -65,7 +63,7 @@ const tooMuchMemory = (cause: unknown) =>
 export async function ingestUpload(deps: IngestDeps, uploadId: string, options: IngestOptions = {}): Promise<UploadReport | undefined> {
   const upload = await uploads.startUpload(deps.db, uploadId);
   if (!upload) return undefined;
-  const beat = setInterval(() => void uploads.beatUpload(deps.db, uploadId).catch(() => 0), options.heartbeatMs ?? 5_000);
+  const beat = setInterval(() => void uploads.beatUpload(deps.db, uploadId).catch(() => 0), HEARTBEAT_MS);
   const done: FileOutcome[] = [];
   const failures: unknown[] = [];
   try {
@@ -167,27 +165,11 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
   const { source } = standing;
   const original = await fetchOriginal(deps, objectKey, work, signal);
   const kind = checkKind(upload.sourceKind);
-  const refusedFile = await BufferedFile.create(join(work, 'refused'));
-  const refusals = new Refusals(refusedFile);
-  const session = await staging.session({ signal });
-  const written: (Staged | undefined)[] = [];
-  try {
-    await session.prepare(listFunctions(pipelines));
-    const read = await readSource({
-      ...{ session, pipelines, kind, original, work, path: file.path },
-      ...{
-        refusals,
-        maxRecordBytes: deps.maxRecordBytes,
-        parquetExpansion: deps.parquetExpansion,
-        exact,
-        encoding: upload.reading.encoding,
-        sheet: upload.reading.sheet,
-        decimal: upload.reading.decimal,
-        signal,
-      },
-    });
+  return useReading(deps, work, signal, async ({ session, refusals, refusedFile, written }) => {
+    const { reading } = upload;
+    const read = await readSource(deps, { session, kind, original, work, path: file.path, refusals, exact, reading, signal });
     await refusedFile.close();
-    const table = await findTableById(db, upload.tableId);
+    const table = await findTableById(db, sent.tableId);
     if (!table) throw tableGone();
     const known = await listColumnsAt(db, table.id, table.version);
     const refused = refusedFile.path;
@@ -229,13 +211,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       await uploads.sumUpload(tx, upload.id);
     });
     return outcome;
-  } catch (error) {
-    await removeUncommitted(deps, written);
-    throw error;
-  } finally {
-    session.close();
-    await refusedFile.close().catch(() => undefined);
-  }
+  });
 }
 
 async function stageRefusals(

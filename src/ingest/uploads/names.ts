@@ -20,7 +20,7 @@ const TIMESTAMPED = /^\d{8}-\d{6}_\.txt$/;
  * Names a file by the path rules of its kind. Tabular kinds keep the base name. Ambyte keeps `Ambyte_<n>/name.txt` or `Ambyte_<n>/<1-4>/name.txt` (the deepest
  * match). It puts time-stamped bare names under `unknown_ambyte/unknown_ambit/` and other bare names under `unknown_ambyte/`.
  */
-export function nameFile(kind: SourceKind, sent: string, limits = LIMITS): NamedFile {
+export function nameFile(kind: SourceKind, sent: string): NamedFile {
   const parts = sent
     .toWellFormed()
     .split(/[/\\]/)
@@ -28,7 +28,7 @@ export function nameFile(kind: SourceKind, sent: string, limits = LIMITS): Named
   const base = parts.at(-1) ?? '';
   if (base === '' || base === '..' || CONTROL.test(base)) return { refused: 'the file has no usable name' };
   if (base.length > 256) return { refused: 'the file name is longer than 256 characters' };
-  const { extensions } = limits[kind];
+  const { extensions } = LIMITS[kind];
   if (!extensions.some((extension) => base.toLowerCase().endsWith(extension)))
     return {
       refused: PACKED.test(base)

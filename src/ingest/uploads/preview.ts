@@ -6,14 +6,14 @@ import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import type { SourceKind } from '../limits.ts';
-import { fill, listFunctions, setVariable, type Pipelines } from '../pipeline.ts';
-import { BufferedFile, FileRefused, Refusals } from '../record-writer.ts';
+import { fill, setVariable, type Pipelines } from '../pipeline.ts';
+import { FileRefused } from '../record-writer.ts';
 import type { BronzeField, TextForm } from '../typing/classes.ts';
 import type { ColumnReport } from '../typing/decide.ts';
 import { printValue } from '../typing/printed-values.ts';
 import type { Encoding, ReadingOptions } from '../typing/readings.ts';
 import { NotPlain } from './read/json-lines.ts';
-import { decideRows, explain, type Decided, type IngestDeps, type Pass } from './rows.ts';
+import { decideRows, explain, useReading, type Decided, type IngestDeps, type Pass } from './rows.ts';
 import { readSource, type BronzeSource } from './sources.ts';
 import { findStanding } from './standing.ts';
 import type { FileOutcome } from './uploads.queries.ts';
@@ -231,24 +231,18 @@ export const describeRefused = (path: string, { reason, message }: FileRefused):
 });
 
 async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, signal?: AbortSignal): Promise<Previewed> {
-  const { staging, pipelines, maxRecordBytes, parquetExpansion } = deps;
+  const { pipelines } = deps;
   const { kind, path, original, isPart, options, known } = task;
   const work = join(task.work, exact ? 'exact' : 'first');
   await mkdir(work, { mode: 0o700 });
-  const refusedFile = await BufferedFile.create(join(work, 'refused'));
-  const refusals = new Refusals(refusedFile);
-  const session = await staging.session({ signal });
-  try {
+  return useReading(deps, work, signal, async ({ session, refusals }) => {
     await session.prepare([
-      ...listFunctions(pipelines),
       // with an empty source a row's id is the number of its record
       setVariable('source', ''),
       ...['uploaded_at', 'experiment_id', 'upload_id', 'contributor_id'].map((name) => setVariable(name, null)),
     ]);
-    const read = await readSource({
-      ...{ session, pipelines, kind, original, work, path, refusals, maxRecordBytes, parquetExpansion },
-      ...{ exact, encoding: options.encoding, sheet: options.sheet, decimal: options.decimal, isPart, signal },
-    });
+    const request = { session, kind, original, work, path, refusals, exact, reading: options, isPart, signal };
+    const read = await readSource(deps, request);
     const decided = await decideRows(pipelines, { session, read, kind, known, options }, (sql, columns) =>
       lookAtRows(session, sql, columns),
     );
@@ -269,10 +263,7 @@ async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, sig
       },
       columns: joinColumns(known, decided.typed.columns),
     };
-  } finally {
-    session.close();
-    await refusedFile.close().catch(() => undefined);
-  }
+  });
 }
 
 /**

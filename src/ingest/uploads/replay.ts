@@ -12,14 +12,12 @@ import {
 } from '../../lakehouse/tables/manifest.ts';
 import { changeWith } from '../../lakehouse/tables/rewriting.ts';
 import { listPaths, type StagingSession } from '../../lakehouse/tables/staging.ts';
-import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
-import { listFunctions, setVariable } from '../pipeline.ts';
-import { BufferedFile, FileRefused, RefusedBefore, Refusals } from '../record-writer.ts';
+import { setVariable } from '../pipeline.ts';
+import { FileRefused, RefusedBefore } from '../record-writer.ts';
 import { readSource } from './sources.ts';
 import { findOwnSource, hasOtherRows } from './standing.ts';
 import type { ColumnReport } from '../typing/decide.ts';
-import { explain, fetchOriginal, checkKind, stageRows, widenUploadTable, type IngestDeps, type Task } from './rows.ts';
+import { explain, fetchOriginal, checkKind, stageRows, useReading, widenUploadTable, type IngestDeps, type Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { FileOutcome, UploadFileRow } from './uploads.queries.ts';
 
@@ -93,30 +91,14 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
   const live = await listFilesAt(db, quarantine.id, quarantine.version);
   if (live.length === 0) return leaveReplay(deps, task, 'The refused records of this file are not kept any more.');
   const known = await listColumnsAt(db, table.id, table.version);
-  const session = await staging.session({ signal });
-  const refusedFile = await BufferedFile.create(join(work, 'refused'));
-  const refusals = new Refusals(refusedFile);
-  const written: (Staged | undefined)[] = [];
-  try {
-    await session.prepare([...listFunctions(pipelines), setVariable('quarantine', listPaths(staging, live))]);
+  return useReading(deps, work, signal, async ({ session, refusals, refusedFile, written }) => {
+    await session.prepare([setVariable('quarantine', listPaths(staging, live))]);
     const before = await refusedBefore(session, source);
     const numbering = new RefusedBefore(before.rows);
-    const read = await readSource({
-      ...{ session, pipelines, kind: checkKind(upload.sourceKind), original: await fetchOriginal(deps, objectKey, work, signal) },
-      ...{
-        work,
-        path: file.path,
-        refusals,
-        numbering,
-        maxRecordBytes: deps.maxRecordBytes,
-        parquetExpansion: deps.parquetExpansion,
-        exact: true,
-        encoding: upload.reading.encoding,
-        sheet: upload.reading.sheet,
-        decimal: upload.reading.decimal,
-        signal,
-      },
-    });
+    const { reading } = upload;
+    const [kind, original] = [checkKind(upload.sourceKind), await fetchOriginal(deps, objectKey, work, signal)];
+    const request = { session, kind, original, work, path: file.path, refusals, numbering, exact: true, reading, signal };
+    const read = await readSource(deps, request);
     await refusedFile.close();
     if (numbering.passed !== there.rowCount)
       return await leaveReplay(
@@ -166,15 +148,11 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
       await uploads.sumUpload(tx, upload.id);
     });
     return outcome;
-  } catch (error) {
-    await removeUncommitted(deps, written);
+  }).catch(async (error: unknown) => {
     if (error instanceof FileRefused) return await leaveReplay(deps, task, error.message);
     if (error instanceof ApiError && error.code === 'TABLE_DELETED') return await leaveReplay(deps, task, error.message);
     if (error instanceof ApiError && error.code === 'OBJECT_NOT_FOUND')
       return await leaveReplay(deps, task, 'The bytes of this file are not kept any more.');
     throw error;
-  } finally {
-    session.close();
-    await refusedFile.close().catch(() => undefined);
-  }
+  });
 }

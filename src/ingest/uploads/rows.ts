@@ -6,14 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
 import { widenFiles, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
-import type { StagingArea, StagingSession } from '../../lakehouse/tables/staging.ts';
+import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
+import { useSession, type StagingArea, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from '../limits.ts';
-import { fill, setVariable, type Pipelines } from '../pipeline.ts';
-import type { RefusalReason, Refusals } from '../record-writer.ts';
+import { fill, listFunctions, setVariable, type Pipelines } from '../pipeline.ts';
+import { BufferedFile, Refusals, type RefusalReason } from '../record-writer.ts';
 import { refuseIfToBlame, refuseUnreadable } from './read/parquet.ts';
-import type { BronzeSource } from './sources.ts';
+import type { BronzeSource, ReadDeps } from './sources.ts';
 import { NotPlain } from './read/json-lines.ts';
 import { readText, type ReadingOptions } from '../typing/readings.ts';
 import type { BronzeField } from '../typing/classes.ts';
@@ -22,15 +23,10 @@ import { decideLineTypes } from './type-lines.ts';
 import { decideFileTypes, type TypedFile } from '../typing/decide.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
 
-export interface IngestDeps {
+export interface IngestDeps extends ReadDeps {
   db: Database;
   store: ObjectStore;
   staging: StagingArea;
-  pipelines: Pipelines;
-  /** Bytes of one record at most; 8 MiB by default. */
-  maxRecordBytes?: number;
-  /** Rows of a Parquet file for each of its bytes; 20 by default. */
-  parquetExpansion?: number;
   /** Told what happened to a file that could not be read for a reason of ours. */
   log?: (message: string, facts: Readonly<Record<string, unknown>>) => void;
 }
@@ -55,6 +51,38 @@ export async function fetchOriginal({ store }: IngestDeps, objectKey: string, wo
   const original = join(work, 'original');
   await pipeline(Readable.from(await store.get(objectKey)), createWriteStream(original), { signal });
   return original;
+}
+
+/** What the reading of one file works with. */
+interface FileReading {
+  session: StagingSession;
+  refusals: Refusals;
+  /** The list of refused records, which is read once it is closed. */
+  refusedFile: BufferedFile;
+  /** Takes the files that are staged. They are removed when the reading fails. */
+  written: (Staged | undefined)[];
+}
+
+/** Reads a file in a session of its own, with a list of the records that it refuses in the folder `work`. */
+export async function useReading<T>(
+  deps: Pick<IngestDeps, 'db' | 'staging' | 'pipelines'>,
+  work: string,
+  signal: AbortSignal | undefined,
+  read: (reading: FileReading) => Promise<T>,
+): Promise<T> {
+  const refusedFile = await BufferedFile.create(join(work, 'refused'));
+  const written: FileReading['written'] = [];
+  try {
+    return await useSession(deps.staging, { signal }, async (session) => {
+      await session.prepare(listFunctions(deps.pipelines));
+      return await read({ session, refusals: new Refusals(refusedFile), refusedFile, written });
+    });
+  } catch (error) {
+    await removeUncommitted(deps, written);
+    throw error;
+  } finally {
+    await refusedFile.close().catch(() => undefined);
+  }
 }
 
 /** Asks for the long way, which may take what the engine's JSON reader refuses, such as a key that comes twice. */

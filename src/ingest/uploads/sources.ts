@@ -10,12 +10,20 @@ import { LineWriter, type KeyStats } from './read/json-lines.ts';
 import { scanJson, TokenWriter } from './read/json.ts';
 import { openParquet } from './read/parquet.ts';
 import { writeSheetText } from './read/sheets/sheet-text.ts';
-import type { Encoding, SentField, SentText } from '../typing/readings.ts';
+import type { Encoding, ReadingOptions, SentField, SentText } from '../typing/readings.ts';
 import type { BronzeField } from '../typing/classes.ts';
 
-export interface SourceRequest {
-  session: StagingSession;
+/** What the reading of every file needs of the service. */
+export interface ReadDeps {
   pipelines: Pipelines;
+  /** Bytes of one record at most; 8 MiB by default. */
+  maxRecordBytes?: number;
+  /** Rows of a Parquet file for each of its bytes; 20 by default. */
+  parquetExpansion?: number;
+}
+
+interface SourceRequest {
+  session: StagingSession;
   kind: SourceKind;
   /** The bytes as they were sent, on this machine. */
   original: string;
@@ -26,18 +34,10 @@ export interface SourceRequest {
   refusals: Refusals;
   /** Which records are read; every one unless given. A Parquet file is always read whole. */
   numbering?: Numbering;
-  /** Bytes of one record at most. */
-  maxRecordBytes?: number;
-  /** Rows of a Parquet file for each of its bytes; 20 by default. */
-  parquetExpansion?: number;
   /** JSON is read the long way, in which every digit is kept. */
   exact?: boolean;
-  /** What a delimited file is told to be in. */
-  encoding?: Encoding;
-  /** The sheet of a workbook that is read; the first that is not hidden unless given. */
-  sheet?: string;
-  /** The decimal mark that the texts of a workbook are told to have. */
-  decimal?: '.' | ',';
+  /** What the upload says of its files. */
+  reading: ReadingOptions;
   /** Only the beginning of the file: its last record, which may go on, is passed over. */
   isPart?: boolean;
   signal?: AbortSignal;
@@ -69,35 +69,27 @@ function requireWhole({ isPart = false }: SourceRequest, what: string): void {
 }
 
 /** Makes `bronze_records` of a file of any kind. Throws FileRefused when the file as a whole cannot be read. */
-export async function readSource(request: SourceRequest): Promise<BronzeSource> {
+export async function readSource(deps: ReadDeps, request: SourceRequest): Promise<BronzeSource> {
   switch (request.kind) {
     case 'csv':
     case 'tsv':
-      return readDelimited(request, request.kind);
+      return readDelimited(deps, request, request.kind);
     case 'xlsx':
       requireWhole(request, 'a workbook');
-      return readSheet(request);
+      return readSheet(deps, request);
     case 'json':
     case 'ndjson':
-      return readJson(request, request.kind);
+      return readJson(deps, request, request.kind);
     case 'parquet':
       requireWhole(request, 'a Parquet file');
-      return openParquet(request.session, request.pipelines, request.original, request.parquetExpansion);
+      return openParquet(request.session, deps.pipelines, request.original, deps.parquetExpansion);
     case 'ambyte':
-      return readAmbyte(request);
+      return readAmbyte(deps, request);
   }
 }
 
-async function readAmbyte({
-  session,
-  pipelines,
-  original,
-  work,
-  path,
-  refusals,
-  numbering = new HexCounter(),
-  isPart,
-}: SourceRequest): Promise<BronzeSource> {
+async function readAmbyte({ pipelines }: ReadDeps, request: SourceRequest): Promise<BronzeSource> {
+  const { session, original, work, path, refusals, numbering = new HexCounter(), isPart } = request;
   const records = await BufferedFile.create(join(work, 'records'));
   const { rows } = await scanAmbyte({ path: original, name: path, records, refusals, numbering, isPart }).finally(() => records.close());
   const fields = AMBYTE_COLUMNS.map((key, index): BronzeField => ({ key, column: `c${index + 1}`, form: 'token' }));
@@ -106,12 +98,13 @@ async function readAmbyte({
 }
 
 async function readDelimited(
-  { session, pipelines, original, work, refusals, numbering = new HexCounter(), maxRecordBytes, encoding, isPart, signal }: SourceRequest,
+  { pipelines, maxRecordBytes }: ReadDeps,
+  { session, original, work, refusals, numbering = new HexCounter(), reading, isPart, signal }: SourceRequest,
   kind: 'csv' | 'tsv',
   delimiterMade?: string,
 ): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const from = { path: original, kind, encoding, delimiter: delimiterMade };
+  const from = { path: original, kind, encoding: reading.encoding, delimiter: delimiterMade };
   const scanned = await scanCsv({ ...from, records, refusals, numbering, maxRecordBytes, isPart, signal }).finally(() => records.close());
   const { header, headerLine, delimiter, multiline, longest, rows } = scanned;
   const fields = header.map((key, index): SentField => ({ key, sent: `s${index + 1}` }));
@@ -120,28 +113,21 @@ async function readDelimited(
   return { fields: [], rows, text: { fields, delimiter }, headerLine, encoding: scanned.encoding };
 }
 
-async function readSheet(request: SourceRequest): Promise<BronzeSource> {
-  const { original, sheet, decimal, work, signal } = request;
+async function readSheet(deps: ReadDeps, request: SourceRequest): Promise<BronzeSource> {
+  const { original, work, signal } = request;
+  const { sheet, decimal } = request.reading;
   const into = join(work, 'sheet');
   const { notes, told } = await writeSheetText({ original, into, sheet, decimal }, signal);
-  const read = await readDelimited({ ...request, original: into }, 'csv', ';');
+  const read = await readDelimited(deps, { ...request, original: into }, 'csv', ';');
   const fields = read.text?.fields.map((field, index): SentField => ({ ...field, note: notes.get(index) })) ?? [];
   return { ...read, told, text: read.text && { ...read.text, fields, hasNumberCells: decimal === undefined } };
 }
 
-async function readJson(request: SourceRequest, kind: 'json' | 'ndjson'): Promise<BronzeSource> {
-  const {
-    session,
-    pipelines,
-    original,
-    work,
-    refusals,
-    numbering = new HexCounter(),
-    maxRecordBytes,
-    exact = false,
-    isPart,
-    signal,
-  } = request;
+async function readJson(
+  { pipelines, maxRecordBytes }: ReadDeps,
+  { session, original, work, refusals, numbering = new HexCounter(), exact = false, isPart, signal }: SourceRequest,
+  kind: 'json' | 'ndjson',
+): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
   const source = { path: original, kind, records, refusals, numbering, maxRecordBytes, isPart, signal };
   const fieldOf = (key: string, index: number, form: 'token' | 'json'): BronzeField => ({ key, column: `c${index + 1}`, form });
