@@ -1,15 +1,15 @@
-import { readJson } from '../../json.ts';
 /**
  * Reads what people wrote about rows. An experiment's log of annotations only grows: each change is a row with the whole annotation as it then became. The last
  * change of an annotation counts, but a deleted annotation stays deleted, whatever comes after.
  */
 import { ANNOTATIONS, BIGINT, BOOLEAN, STRING, TIMESTAMP, makeArray, listFixedColumns, makeStruct } from '../terms/catalog.ts';
 import type { ColumnType } from '../terms/catalog.ts';
+import { readJson } from '../../json.ts';
 import { compile } from '../compile/compile.ts';
 import { planDimension } from './identity.ts';
+import { planScan } from './scan-columns.ts';
 import type { Expr, Output, Plan, ScanColumn, TableRows, ValueExpr } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
-import { scanColumns } from './scan-columns.ts';
 import type { ExperimentScope } from '../terms/scope.ts';
 import type { RunOptions, Warehouse } from '../terms/warehouse.ts';
 
@@ -198,11 +198,8 @@ export async function findMissingRows(
 ): Promise<string[]> {
   const there = new Set<string>();
   for (const some of parts(rowIds)) {
-    const { scope, table, files, live } = source;
-    const rows = { files, ...(live ? { live } : {}) };
-    const scan: Plan = { kind: 'scan', scope, table, columns: scanColumns(source.columns), needed: ['id'], rows };
-    const plan: Plan = { kind: 'filter', from: scan, where: among('id', some) };
-    for (const { id } of await warehouse.rows(compile(plan, warehouse.dialect), { ...options, table: table.identifier }))
+    const plan: Plan = { kind: 'filter', from: planScan(source, new Set(['id'])), where: among('id', some) };
+    for (const { id } of await warehouse.rows(compile(plan, warehouse.dialect), { ...options, table: source.table.identifier }))
       there.add(String(id));
   }
   return rowIds.filter((id) => !there.has(id));

@@ -1,6 +1,6 @@
 /** Plans relations over one table, from the columns that expressions name. */
-import { DEFAULT_SORT, STRING, listPhysicalColumns } from '../terms/catalog.ts';
-import { scanColumns } from './scan-columns.ts';
+import { DEFAULT_SORT, STRING } from '../terms/catalog.ts';
+import { planScan } from './scan-columns.ts';
 import type { Column } from '../terms/catalog.ts';
 import { addDerived } from './derived.ts';
 import type { Expr, Places, Plan, Sort } from '../terms/plan.ts';
@@ -8,18 +8,6 @@ import type { TableSource } from '../terms/source.ts';
 import { makeColumnExpr, makeResolver } from '../ask/resolve.ts';
 import type { Resolve } from '../ask/resolve.ts';
 import type { Resolved } from '../ask/members.ts';
-
-const scan = ({ scope, table, columns, files, live }: TableSource, used: ReadonlySet<string>, places?: Places): Plan => ({
-  kind: 'scan',
-  scope,
-  table,
-  columns: scanColumns(columns),
-  needed: listPhysicalColumns(columns)
-    .map((column) => column.name)
-    .filter((name) => used.has(name)),
-  rows: { files, ...(live ? { live } : {}) },
-  ...(places ? { places } : {}),
-});
 
 /** Builds relations over one table. Each scan reads only the columns that are used. */
 export class Builder {
@@ -70,7 +58,7 @@ export class Builder {
 
   /** Plans the rows at some places of the one file, with those of the file's columns that these expressions read. */
   at(places: Places, exprs: readonly Expr[]): Plan {
-    return scan(this.source, listColumnNames(exprs), places);
+    return planScan(this.source, listColumnNames(exprs), places);
   }
 
   /**
@@ -83,7 +71,7 @@ export class Builder {
     const first = derivedOf([...early, ...(where ? [where] : [])]);
     const all = derivedOf(wanted);
     const used = new Set([...listColumnNames(wanted), ...[...all].flatMap((name) => addDerived.needs(this.#columns.get(name)))]);
-    let from = addDerived(scan(this.source, used), this.source, first, inOrder);
+    let from = addDerived(planScan(this.source, used), this.source, first, inOrder);
     if (where) from = { kind: 'filter', from, where };
     return { from, pending: new Set([...all].filter((name) => !first.has(name))) };
   }

@@ -11,7 +11,7 @@ import type { ExperimentScope } from '../terms/scope.ts';
 
 const RAW_ID = 'raw_id';
 
-const rowsOf = ({ files, live }: TableRows): TableRows => ({ files, ...(live ? { live } : {}) });
+const rowsOf = ({ files, live }: TableRows): TableRows => ({ files, live });
 
 /**
  * Names the columns of a table whose values rows of metadata can meet. What a macro made is not what somebody answered, even under the name of the question:

@@ -48,6 +48,8 @@ const counted = (from: Plan): Plan => ({
 
 const number = (outputs: readonly { name: string; expr: Expr }[]): Output[] =>
   outputs.map(({ name, expr }, index) => ({ as: `c${index}`, name, expr }));
+/** Makes the expression that reads an output of the relation below. */
+const referTo = ({ as, expr }: Output) => ({ kind: 'column', name: as, type: inferExprType(expr) }) as const;
 const columnsOf = (outputs: readonly Output[]) => outputs.map(({ as, name, expr }) => ({ as, name, type: inferExprType(expr) }));
 
 const refuseRepeats = (names: readonly string[], where: string) => {
@@ -116,9 +118,7 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
   return {
     rows: rowsOf(builder),
     ...(parts ? { parts: parts.map(rowsOf) } : {}),
-    ...(keys.length === 0
-      ? {}
-      : { keys: keys.map((key) => ({ ...key, expr: { kind: 'column', name: key.as, type: inferExprType(key.expr) } as const })) }),
+    ...(keys.length === 0 ? {} : { keys: keys.map((key) => ({ ...key, expr: referTo(key) })) }),
     count: anonymise(counted(builder.from(where, []).from)),
     countsEveryRow: !where,
     kept: keptOfRows(where, builder.source),
@@ -145,10 +145,7 @@ const planRunning = (builder: Builder, request: ReadRequest, functions: readonly
     'aggregation/functions',
   );
   const used = [...picked.map((one) => one.expr), ...by.map((sort) => sort.expr), ...totals.map((total) => total.expr)];
-  const outputs = number([
-    ...picked,
-    ...totals.map(({ as, name, expr }) => ({ name, expr: { kind: 'column', name: as, type: inferExprType(expr) } as const })),
-  ]);
+  const outputs = number([...picked, ...totals.map((total) => ({ name: total.name, expr: referTo(total) }))]);
   const summed: Plan = { kind: 'project', from: builder.from(where, used).from, outputs: totals, keep: true };
   const rows: Plan = { kind: 'project', from: planSort(summed, by, window), outputs, keep: false };
   return {
@@ -161,9 +158,8 @@ const planRunning = (builder: Builder, request: ReadRequest, functions: readonly
 };
 
 const aggregateOrder = (request: ReadRequest, outputs: readonly Output[], keys: readonly Output[]): Sort[] => {
-  const reference = (output: Output): Expr => ({ kind: 'column', name: output.as, type: inferExprType(output.expr) });
   const descending = request.orderDirection === 'DESC';
-  if (request.orderBy === undefined) return keys.map((key, index) => ({ expr: reference(key), descending: descending && index === 0 }));
+  if (request.orderBy === undefined) return keys.map((key, index) => ({ expr: referTo(key), descending: descending && index === 0 }));
   const asked = outputs.find((output) => output.name === request.orderBy);
   if (!asked) {
     throw refuseParameter(
@@ -180,8 +176,8 @@ const aggregateOrder = (request: ReadRequest, outputs: readonly Output[], keys: 
       `Cannot order by '${shortenName(asked.name)}', whose type is ${printType(inferExprType(asked.expr))}.`,
     );
   return [
-    { expr: reference(asked), descending },
-    ...keys.filter((key) => key !== asked).map((key) => ({ expr: reference(key), descending: false })),
+    { expr: referTo(asked), descending },
+    ...keys.filter((key) => key !== asked).map((key) => ({ expr: referTo(key), descending: false })),
   ];
 };
 
@@ -216,14 +212,13 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
     outputs.map((output) => output.expr),
   );
   const groups: Plan = { kind: 'group', from, keys, measures: values };
-  const reference = (output: Output): Expr => ({ kind: 'column', name: output.as, type: inferExprType(output.expr) });
-  const [first, ...others] = keys.map(reference);
+  const [first, ...others] = keys.map(referTo);
   const finished = outputs.map((output, index): Output => {
     const running = functions[index - keys.length]?.running === true;
     const order = first ? [{ expr: first, descending: false }] : [];
     const expr: Expr = running
-      ? { kind: 'running', of: reference(output), partition: others, order, type: inferExprType(output.expr) }
-      : planKey(output, reference(output));
+      ? { kind: 'running', of: referTo(output), partition: others, order, type: inferExprType(output.expr) }
+      : planKey(output, referTo(output));
     return { ...output, expr };
   });
   const whole: Plan = finished.some(({ expr }) => expr.kind !== 'column')

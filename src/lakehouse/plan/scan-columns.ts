@@ -1,5 +1,6 @@
 import { listPhysicalColumns, type Column } from '../terms/catalog.ts';
-import type { ScanColumn } from '../terms/plan.ts';
+import type { Places, Plan, ScanColumn } from '../terms/plan.ts';
+import type { TableSource } from '../terms/source.ts';
 
 /** Lists the physical columns of a table as a scan names them. */
 export const scanColumns = (columns: readonly Column[]): ScanColumn[] =>
@@ -9,3 +10,16 @@ export const scanColumns = (columns: readonly Column[]): ScanColumn[] =>
     type,
     ...(hasValues === false ? { isEmpty: true as const } : {}),
   }));
+
+/** Plans the scan of a table that reads those of its columns that are used. */
+export const planScan = ({ scope, table, columns, files, live }: TableSource, used: ReadonlySet<string>, places?: Places): Plan => ({
+  kind: 'scan',
+  scope,
+  table,
+  columns: scanColumns(columns),
+  needed: listPhysicalColumns(columns)
+    .map((column) => column.name)
+    .filter((name) => used.has(name)),
+  rows: { files, live },
+  places,
+});
