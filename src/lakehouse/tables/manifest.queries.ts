@@ -10,11 +10,9 @@ export type { Database, Queryable, Transaction };
 
 const tableColumns = fragment`id, experiment_id as "experimentId", kind, identifier, name, version, row_count as "rowCount",
   created_by as "createdBy", created_at as "createdAt", updated_at as "updatedAt"`;
-const isoKey = (column: 'min_key' | 'max_key') =>
-  column === 'min_key'
-    ? fragment`to_char(min_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
-    : fragment`to_char(max_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
-const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "byteCount", ${isoKey('min_key')} as "minKey", ${isoKey('max_key')} as "maxKey",
+const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "byteCount",
+  to_char(min_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "minKey",
+  to_char(max_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "maxKey",
   min_id as "minId", max_id as "maxId", null_keys as "nullKeys"`;
 
 /** Finds a table by its identifier, or an upload table by its name in any case. */
@@ -82,11 +80,10 @@ export const retireFiles = (tx: Transaction, tableId: string, version: number, f
   )`update lake_files set to_version = ${version}, retired_at = now()
     where table_id = ${tableId} and to_version is null and id = any (${fileIds}::uuid[]) returning path, row_count as "rowCount", byte_count as "byteCount"`);
 
-export interface KeyRange {
-  /** Inclusive bounds of the sort column, ISO 8601. Files in which every key is null are kept unless `excludeNulls` is set. */
+interface KeyRange {
+  /** Inclusive bounds of the sort column, ISO 8601. Files in which every key is null are kept. */
   from?: string;
   to?: string;
-  excludeNulls?: boolean;
 }
 
 /** Lists the files of one version by sort key, the newest last. With a range, lists only those that can hold a key in it. */
@@ -95,7 +92,6 @@ export const listFiles = (db: Queryable, tableId: string, version: number, range
     where table_id = ${tableId} and from_version <= ${version} and (to_version is null or to_version > ${version})
       ${range.from === undefined ? nothing : fragment`and (max_key >= ${range.from}::timestamptz or max_key is null)`}
       ${range.to === undefined ? nothing : fragment`and (min_key <= ${range.to}::timestamptz or min_key is null)`}
-      ${range.excludeNulls === true ? fragment`and min_key is not null` : nothing}
     order by min_key nulls last, max_key, id`);
 
 /** Live files whose values are not noted yet. */

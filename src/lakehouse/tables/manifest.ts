@@ -20,6 +20,7 @@ export {
   findSource,
   findTable,
   findTableById,
+  listFiles as listFilesAt,
   listKnownSources,
   lockTable,
   moveSource,
@@ -84,10 +85,6 @@ const toState = (column: CatalogueColumn): ColumnState => ({
 export async function listColumnsAt(db: Queryable, tableId: string, version: number): Promise<ColumnState[]> {
   return (await queries.listColumns(db, tableId, version)).map(toState);
 }
-
-/** The files of a table at a version, by sort key, the newest last. With a range, only those that can hold a key in it. */
-export const listFilesAt = (db: Queryable, tableId: string, version: number, range: queries.KeyRange = {}) =>
-  queries.listFiles(db, tableId, version, range);
 
 /** Names a version of a table by its folder, in which its Delta log lies. */
 export const makeLiveTable = (experimentId: string, tableId: string, version: number): LiveTable => ({
