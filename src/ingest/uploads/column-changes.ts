@@ -231,7 +231,6 @@ async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, op
     await session.prepare([setFilesVariable([...files.keys()])]);
     const rewriting =
       isReread && files.size > 0 ? await readAgain({ session, pipelines }, target, { ...order, type }, total) : renameOnly(target, type);
-    const { columns } = rewriting;
     let done = 0;
     for (const { paths, rows } of partsOf(files)) {
       signal?.throwIfAborted();
@@ -244,7 +243,7 @@ async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, op
       await onProgress?.({ done, total });
     }
     const retire = [...files.values()].map(({ id }) => id);
-    return await db.transaction((tx) => settle(tx, { table, target, columns, rewriting, written, retire, total, onEnd }));
+    return await db.transaction((tx) => settle(tx, { table, target, rewriting, written, retire, total, onEnd }));
   } catch (error) {
     await removeUncommitted(deps, written);
     throw error;
@@ -256,7 +255,6 @@ async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, op
 interface Settled {
   table: LakeTable;
   target: Target;
-  columns: readonly ColumnState[];
   rewriting: Rewriting;
   written: readonly Staged[];
   retire: readonly string[];
@@ -264,10 +262,8 @@ interface Settled {
   onEnd: ChangeOptions['onEnd'];
 }
 
-async function settle(
-  tx: Transaction,
-  { table, target, columns, rewriting, written, retire, total, onEnd }: Settled,
-): Promise<ColumnOutcome> {
+async function settle(tx: Transaction, { table, target, rewriting, written, retire, total, onEnd }: Settled): Promise<ColumnOutcome> {
+  const { columns } = rewriting;
   const files = written.flatMap((staged) => staged.files);
   const { version } = await commit(tx, {
     tableId: table.id,

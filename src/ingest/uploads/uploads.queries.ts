@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
+import { fragment, sql } from '../../database/sql.ts';
 import type { ReadingOptions } from '../typing/readings.ts';
 import type { ColumnReport } from '../typing/decide.ts';
 
@@ -74,13 +74,15 @@ export interface FileOutcome {
   columns: readonly ColumnReport[];
 }
 
+/** What both reports of a file set. */
+const setOutcome = (file: FileOutcome) =>
+  fragment`status = ${file.status}, stored = ${file.stored}, quarantined = ${file.quarantined},
+      already_there = ${file.alreadyThere}, rows_in = ${file.stored + file.quarantined + file.alreadyThere}, reason = ${file.reason},
+      message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now()`;
+
 /** Records what became of one file. Answers 0 when another process already has. */
 export const finishFile = (db: Queryable, uploadId: string, file: FileOutcome) =>
-  db.run(sql(
-    'ingest.finishFile',
-  )`update upload_files set status = ${file.status}, stored = ${file.stored}, quarantined = ${file.quarantined},
-      already_there = ${file.alreadyThere}, rows_in = ${file.stored + file.quarantined + file.alreadyThere}, reason = ${file.reason},
-      message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now()
+  db.run(sql('ingest.finishFile')`update upload_files set ${setOutcome(file)}
     where upload_id = ${uploadId} and path = ${file.path} and status = 'pending'`);
 
 /** Counts a failure of a file; answers how many there were. */
@@ -92,11 +94,7 @@ export const countFailure = async (db: Queryable, uploadId: string, path: string
 
 /** Records what became of a file whose refused records were read again. Answers 0 when another process already has. */
 export const finishReplay = (db: Queryable, uploadId: string, file: FileOutcome) =>
-  db.run(sql(
-    'ingest.finishReplay',
-  )`update upload_files set status = ${file.status}, stored = ${file.stored}, quarantined = ${file.quarantined},
-      already_there = ${file.alreadyThere}, rows_in = ${file.stored + file.quarantined + file.alreadyThere}, reason = ${file.reason},
-      message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now(), replay_requested_at = null
+  db.run(sql('ingest.finishReplay')`update upload_files set ${setOutcome(file)}, replay_requested_at = null
     where upload_id = ${uploadId} and path = ${file.path} and replay_requested_at is not null`);
 
 /** Brings the counts of an upload up to date with its files. */
