@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { ChangeFeed } from './api/changes/feed.service.ts';
 import { openDeviceRoom } from './api/devices/room.service.ts';
@@ -121,6 +121,77 @@ async function openEngines(config: Config, files: LakeFiles, db: Database): Prom
   return { reads: engines(0), exporting: engines(1) };
 }
 
+/** What the parts of the service need to open: `opened` takes what is closed again, the last first. */
+interface Opening {
+  config: Config;
+  log: Logger;
+  metrics: ReturnType<typeof createMetrics>;
+  opened: (() => Promise<unknown>)[];
+}
+
+/** Starts Postgres unless there is one, migrates it, and opens the pools. Calls `giveUp` when the embedded one cannot be brought back. */
+async function openPostgres({ config, log, metrics, opened }: Opening, giveUp: (error: StartError) => void) {
+  let postgres: EmbeddedPostgres | undefined;
+  if (config.databaseUrl === undefined) {
+    postgres = await startEmbeddedPostgres({
+      dataDir: config.dataDir,
+      watch: {
+        onLost: () => log.error('the embedded Postgres was lost; it is being started again'),
+        onBack: (milliseconds) => log.warn({ milliseconds }, 'the embedded Postgres is back'),
+        onGivenUp: giveUp,
+      },
+    });
+    opened.push(() => postgres?.stop() ?? Promise.resolve());
+  }
+  const url = config.databaseUrl ?? postgres?.url ?? '';
+  await migrate({ url, folder: join(config.root, 'sql') });
+  const onQuery = (label: string, milliseconds: number) => metrics.queries.observe({ label }, milliseconds / 1000);
+  const db = openDatabase({ url, role: APPLICATION_ROLE, max: 20, onQuery });
+  opened.push(() => db.close());
+  const admission = openDatabase({
+    url,
+    role: APPLICATION_ROLE,
+    max: 8,
+    statementTimeoutMs: 5_000,
+    // every statement looks up a few rows by their keys; Postgres would plan it anew five times a connection, and the plan for a table takes 5 ms
+    settings: { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' },
+    onQuery,
+  });
+  opened.push(() => admission.close());
+  const jobs = await openJobQueue({
+    url,
+    role: APPLICATION_ROLE,
+    onError: (error) => {
+      metrics.jobErrors.inc();
+      log.warn({ err: error }, 'the job queue reported an error');
+    },
+  });
+  return { db, admission, jobs };
+}
+
+/** Opens the lake's files, and the engines that read and write them. */
+async function openLake({ config, log, opened }: Opening, db: Database) {
+  const { place } = config.lake;
+  await requirePlace(db, place);
+  const lake = await openLakeStore(config, place);
+  opened.push(() => lake.close());
+  if (place !== 'folder') await requireConditionalPuts(lake);
+  const lakeFiles = await openLakeFiles(config, db, { place, store: lake, isKept: true });
+  opened.push(() => lakeFiles.close());
+  const lakeFolder = lakeFiles.folder;
+  const tidying = setInterval(() => {
+    lakeFiles.tidy().catch((error: unknown) => log.warn({ err: error }, 'copies of erased experiments could not be removed'));
+  }, TIDY_MS).unref();
+  opened.push(() => Promise.resolve(clearInterval(tidying)));
+  const { reads, exporting } = await openEngines(config, lakeFiles, db);
+  opened.push(() => reads.close());
+  opened.push(() => exporting.close());
+  const { threads } = config.duckdb;
+  const staging = await openDuckdbWriter({ lakeFolder, files: lakeFiles, workFolder: join(config.dataDir, 'work'), threads });
+  opened.push(() => staging.close());
+  return { lake, lakeFiles, lakeFolder, reads, exporting, staging, versions: new Versions({ db, lakeFolder }) };
+}
+
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
@@ -141,63 +212,10 @@ export async function createContext(config: Config): Promise<Context> {
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
     await makePrivate(config.dataDir);
     await sweepScratch(join(config.dataDir, 'tmp'));
-    let postgres: EmbeddedPostgres | undefined;
-    if (config.databaseUrl === undefined) {
-      postgres = await startEmbeddedPostgres({
-        dataDir: config.dataDir,
-        watch: {
-          onLost: () => log.error('the embedded Postgres was lost; it is being started again'),
-          onBack: (milliseconds) => log.warn({ milliseconds }, 'the embedded Postgres is back'),
-          onGivenUp: (error) => giveUp(error),
-        },
-      });
-      opened.push(() => postgres?.stop() ?? Promise.resolve());
-    }
-    const url = config.databaseUrl ?? postgres?.url ?? '';
-    await migrate({ url, folder: join(config.root, 'sql') });
-    const onQuery = (label: string, milliseconds: number) => metrics.queries.observe({ label }, milliseconds / 1000);
-    const db = openDatabase({ url, role: APPLICATION_ROLE, max: 20, onQuery });
-    opened.push(() => db.close());
-    const admission = openDatabase({
-      url,
-      role: APPLICATION_ROLE,
-      max: 8,
-      statementTimeoutMs: 5_000,
-      // every statement looks up a few rows by their keys; Postgres would plan it anew five times a connection, and the plan for a table takes 5 ms
-      settings: { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' },
-      onQuery,
-    });
-    opened.push(() => admission.close());
-    const jobs = await openJobQueue({
-      url,
-      role: APPLICATION_ROLE,
-      onError: (error) => {
-        metrics.jobErrors.inc();
-        log.warn({ err: error }, 'the job queue reported an error');
-      },
-    });
-    const { place } = config.lake;
-    await requirePlace(db, place);
-    const lake = await openLakeStore(config, place);
-    opened.push(() => lake.close());
-    if (place !== 'folder') await requireConditionalPuts(lake);
-    const lakeFiles = await openLakeFiles(config, db, { place, store: lake, isKept: true });
-    opened.push(() => lakeFiles.close());
-    const lakeFolder = lakeFiles.folder;
-    const tidying = setInterval(() => {
-      lakeFiles.tidy().catch((error: unknown) => log.warn({ err: error }, 'copies of erased experiments could not be removed'));
-    }, TIDY_MS).unref();
-    opened.push(() => Promise.resolve(clearInterval(tidying)));
-    const { reads, exporting } = await openEngines(config, lakeFiles, db);
-    opened.push(() => reads.close());
-    opened.push(() => exporting.close());
-    const staging = await openDuckdbWriter({
-      lakeFolder,
-      files: lakeFiles,
-      workFolder: join(config.dataDir, 'work'),
-      threads: config.duckdb.threads,
-    });
-    opened.push(() => staging.close());
+    const opening: Opening = { config, log, metrics, opened };
+    const { db, admission, jobs } = await openPostgres(opening, (error) => giveUp(error));
+    const lakehouse = await openLake(opening, db);
+    const { reads, exporting } = lakehouse;
     const links = { baseUrl: config.baseUrl ?? '' };
     const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);
     opened.push(() => objects.close());
@@ -247,12 +265,7 @@ export async function createContext(config: Config): Promise<Context> {
       mailer,
       places:
         config.places === undefined ? openEmbeddedPlaces(join(config.root, 'src/places/data/names.br')) : openProvidedPlaces(config.places),
-      reads,
-      exporting,
-      staging,
-      lakeFolder,
-      lakeFiles,
-      lake,
+      ...lakehouse,
       iot,
       changes,
       pipelines,
@@ -262,7 +275,6 @@ export async function createContext(config: Config): Promise<Context> {
       drawing,
       drawingShares,
       pages,
-      versions: new Versions({ db, lakeFolder }),
       openapi: { version: document.info.version, text: Buffer.from(JSON.stringify(document)) },
       contract: openContract(document),
       operations: indexOperations(document),
