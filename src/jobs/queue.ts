@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PgBoss, systemClock, type Db } from 'pg-boss';
+import { PgBoss, systemClock, type Db, type Job } from 'pg-boss';
 import type { Queryable } from '../database/database.ts';
 import { translateDatabaseError } from '../database/errors.ts';
 import { openPresence } from './presence.ts';
@@ -75,11 +75,8 @@ const adapter = (db: Queryable): Db => ({
   executeSql: async (text, values = []) => ({ rows: await db.rows({ label: 'jobs.enqueue', text, values, name: '' }) }),
 });
 
-/**
- * Opens the job queue in Postgres. A job is given back within 4 s when its process dies (looks find nobody at it for two seconds), and within 30 s when its
- * process cannot be reached (its heartbeat is missing).
- */
-export async function openJobQueue({ url, role, onError }: QueueOptions): Promise<JobQueue> {
+/** Starts pg-boss, and lets the application's role use its tables. */
+async function startBoss({ url, role, onError }: QueueOptions): Promise<PgBoss> {
   const patience = { query_timeout: SILENT_MS, keepAlive: true, connectionTimeoutMillis: 5_000 };
   const boss = new PgBoss({
     ...patience,
@@ -100,6 +97,16 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
     .executeSql(
       `select pg_advisory_xact_lock(${GRANT_LOCK}); grant usage on schema pgboss to ${role}; grant select, insert, update, delete on all tables in schema pgboss to ${role}`,
     );
+  return boss;
+}
+
+/**
+ * Opens the job queue in Postgres. A job is given back within 4 s when its process dies (looks find nobody at it for two seconds), and within 30 s when its
+ * process cannot be reached (its heartbeat is missing).
+ */
+export async function openJobQueue(options: QueueOptions): Promise<JobQueue> {
+  const { url, onError } = options;
+  const boss = await startBoss(options);
   const known = new Set<string>();
   const ensure = async (name: string) => {
     if (known.has(name)) return;
@@ -143,6 +150,20 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
       }
   };
   let looking: NodeJS.Timeout | undefined;
+  const run = async (handler: JobHandler, job: Job) => {
+    const release = presence.hold(job.id);
+    try {
+      await handler.run(job.data, AbortSignal.any([job.signal, stopping.signal]));
+    } catch (error) {
+      // the queue keeps why a job failed, and tells nobody
+      if (!stopping.signal.aborted) onError(new Error(`A job of ${handler.name} failed.`, { cause: error }));
+      throw error;
+    } finally {
+      release();
+      // after a job the next one is looked for at once
+      wake(handler.name);
+    }
+  };
   return {
     enqueue: async (name, payload, { tx, key, startAfterSeconds } = {}) => {
       await said('jobs.ensure', ensure(name));
@@ -175,27 +196,13 @@ export async function openJobQueue({ url, role, onError }: QueueOptions): Promis
         const { retries } = handler;
         if (retries !== undefined) await boss.updateQueue(handler.name, retries === 'until-done' ? ENDLESS : { retryLimit: retries });
         if (handler.schedule !== undefined) await boss.schedule(handler.name, handler.schedule, {}, { tz: 'UTC' });
-        const options = {
+        const looks = {
           batchSize: 1,
           pollingIntervalSeconds: LOOK_SECONDS.deaf,
           notifyPollingIntervalSeconds: LOOK_SECONDS.hearing,
         };
         for (let worker = 0; worker < (handler.concurrency ?? 1); worker += 1) {
-          const workerId = await boss.work<object>(handler.name, options, async ([job]) => {
-            if (!job) return;
-            const release = presence.hold(job.id);
-            try {
-              await handler.run(job.data, AbortSignal.any([job.signal, stopping.signal]));
-            } catch (error) {
-              // the queue keeps why a job failed, and tells nobody
-              if (!stopping.signal.aborted) onError(new Error(`A job of ${handler.name} failed.`, { cause: error }));
-              throw error;
-            } finally {
-              release();
-              // after a job the next one is looked for at once
-              wake(handler.name);
-            }
-          });
+          const workerId = await boss.work<object>(handler.name, looks, ([job]) => (job ? run(handler, job) : Promise.resolve()));
           workers.set(handler.name, [...(workers.get(handler.name) ?? []), workerId]);
         }
       }
