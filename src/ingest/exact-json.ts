@@ -1,6 +1,6 @@
 import { readJson, type RawNumber } from '../json.ts';
 
-/** What `readExactRecord` answers. */
+/** A value of JSON that keeps the digits of every number. */
 export type ExactValue = string | number | boolean | null | RawNumber | readonly ExactValue[] | { readonly [key: string]: ExactValue };
 
 /**
@@ -10,13 +10,10 @@ export type ExactValue = string | number | boolean | null | RawNumber | readonly
 export const readExactNumber = (value: number, source: string): number | string | RawNumber =>
   String(value) === source ? value : Number.isFinite(value) ? JSON.rawJSON(source) : source;
 
-/** Reads JSON and keeps the digits of every number. Throws SyntaxError. */
-const readExactRecord = (text: string): unknown => readJson(text, readExactNumber);
-
-/** Reads JSON as `readExactRecord` does; null when the text is not JSON. */
+/** Reads JSON and keeps the digits of every number; null when the text is not JSON. */
 export function readExactValue(text: string): ExactValue {
   try {
-    return readExactRecord(text) as ExactValue;
+    return readJson(text, readExactNumber) as ExactValue;
   } catch {
     return null;
   }

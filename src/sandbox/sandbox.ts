@@ -75,13 +75,13 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
   const queue = new FairQueue(settings.running ?? 2, settings.waitingPerCaller ?? 8);
   const preparedFor = (language: MacroLanguage): Prepared =>
     prepared.get(language) ?? { level: 'unavailable', reason: 'it is not configured' };
-  const launch = (language: MacroLanguage, hurried: boolean) => {
-    const { launch: make } = preparedFor(language);
-    if (make === undefined) throw errors.macroRuntimeUnavailable(language);
-    return make(hurried);
+  const requireLaunch = (language: MacroLanguage) => {
+    const { launch } = preparedFor(language);
+    if (launch === undefined) throw errors.macroRuntimeUnavailable(language);
+    return launch;
   };
   const pool = new Pool({
-    launch,
+    launch: (language, hurried) => requireLaunch(language)(hurried),
     warm: settings.warm ?? 1,
     itemsPerProcess: 5_000,
     keepMs: 10_000,
@@ -98,9 +98,7 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
     },
     run: async (job) => {
       if (closed) throw errors.shuttingDown();
-      const { language } = job;
-      const { launch: make } = preparedFor(language);
-      if (make === undefined) throw errors.macroRuntimeUnavailable(language);
+      requireLaunch(job.language);
       const release = await queue.place(job.caller, job.signal);
       const started = performance.now();
       try {

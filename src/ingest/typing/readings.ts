@@ -139,6 +139,13 @@ const FEW_COMMAS = 10;
 
 const TEXT: Reading = { form: 'text', classes: C.text | C.empty, timed: false, fitting: 0, odd: 0, untidy: true };
 
+/** Counts the values that have one of these bits. */
+const makeCounter = (kinds: Kinds) => (bits: number) =>
+  [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
+/** Counts the values that are not missing. */
+const countValues = (kinds: Kinds) =>
+  [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT_CLASSES.missing | C.empty)) === 0 ? sum + many : sum), 0);
+
 /** The candidates that a column may be read by. */
 function allowed(kinds: (bits: number) => number, { type, delimiter, options }: Known): Candidate[] {
   const family = type && FAMILIES[type.kind];
@@ -180,8 +187,8 @@ function textBeside({ family, bits, fitting }: Candidate & { fitting: number }, 
  * values are odd.
  */
 export function chooseReading(kinds: Kinds, known: Known): Reading {
-  const count = (bits: number) => [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
-  const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT_CLASSES.missing | C.empty)) === 0 ? sum + many : sum), 0);
+  const count = makeCounter(kinds);
+  const values = countValues(kinds);
   const untidy = count(SENT_CLASSES.missing | SENT_CLASSES.untidy) > 0;
   const fits = allowed(count, known)
     .map((candidate) => ({ ...candidate, fitting: count(candidate.bits) }))
@@ -205,8 +212,8 @@ export function chooseReading(kinds: Kinds, known: Known): Reading {
 
 /** Whether the first values already say that a column is text, because more of them are odd than any type allows. */
 export function isSurelyText(kinds: Kinds, known: Known): boolean {
-  const count = (bits: number) => [...kinds].reduce((sum, [kind, many]) => ((kind & bits) === 0 ? sum : sum + many), 0);
-  const values = [...kinds].reduce((sum, [kind, many]) => ((kind & (SENT_CLASSES.missing | C.empty)) === 0 ? sum + many : sum), 0);
+  const count = makeCounter(kinds);
+  const values = countValues(kinds);
   return allowed(count, known).every(({ bits }) => values - count(bits) > MOST_ODD);
 }
 

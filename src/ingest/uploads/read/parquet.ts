@@ -106,6 +106,9 @@ function read(column: string, type: string): { expression: string; form: ColumnT
   }
 }
 
+/** Asks the engine about the file. Throws FileRefused where it cannot be read. */
+type Ask = (sql: string) => Promise<readonly Record<string, unknown>[]>;
+
 interface Described {
   name: string;
   type: string;
@@ -115,10 +118,7 @@ const CUT = 'The file has these times to the nanosecond; they are kept to the mi
 const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
 
 /** Finds columns with times in nanoseconds. Those in `finer` have a time that microseconds cannot say. Of those in `cut` the engine reads only microseconds. */
-async function findFineTimes(
-  ask: (sql: string) => Promise<readonly Record<string, unknown>[]>,
-  described: readonly Described[],
-): Promise<{ finer: ReadonlySet<string>; cut: ReadonlySet<string> }> {
+async function findFineTimes(ask: Ask, described: readonly Described[]): Promise<{ finer: ReadonlySet<string>; cut: ReadonlySet<string> }> {
   const local = described.filter(({ type }) => type === 'TIMESTAMP_NS');
   const finer = new Set<string>();
   for (let at = 0; at < local.length; at += TEXTS_AT_ONCE) {
@@ -152,7 +152,7 @@ function noteNumbers(type: unknown): string | undefined {
 }
 
 /** The notes on whole numbers that pandas wrote for durations and periods, by column. */
-async function noteWrittenByPandas(ask: (sql: string) => Promise<readonly Record<string, unknown>[]>): Promise<Map<string, string>> {
+async function noteWrittenByPandas(ask: Ask): Promise<Map<string, string>> {
   const [found] = await ask(
     `select try(decode(value)) as told from parquet_kv_metadata(getvariable('records')) where key = 'pandas'::blob and octet_length(value) <= ${MOST_TOLD}`,
   );
@@ -174,7 +174,7 @@ const MOST_DIGITS = 38;
 const MOST_NAMED = 5;
 
 /** Refuses a file that has wider decimals in a column, or in a list or struct of one. */
-async function requireReadDecimals(ask: (sql: string) => Promise<readonly Record<string, unknown>[]>): Promise<void> {
+async function requireReadDecimals(ask: Ask): Promise<void> {
   const schema = `parquet_schema(getvariable('records'))`;
   const [{ digits } = { digits: null }] = await ask(`select max(precision) as digits from ${schema}`);
   if (digits === null || Number(digits) <= MOST_DIGITS) return;
@@ -241,7 +241,7 @@ export async function openParquet(
   expansion?: number,
 ): Promise<{ fields: BronzeField[]; rows: number }> {
   const { rows, limit } = await requireParquet(path, expansion);
-  const ask = (sql: string) => session.rows({ sql, values: [] }).catch(refuseUnreadable);
+  const ask: Ask = (sql) => session.rows({ sql, values: [] }).catch(refuseUnreadable);
   await session.prepare([setVariable('records', path)]);
   const described = await ask(`describe select * from read_parquet(getvariable('records'), hive_partitioning = false)`);
   if (described.length > MAX_COLUMNS)
