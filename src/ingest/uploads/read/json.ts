@@ -14,18 +14,10 @@ import {
   type RefusalReason,
 } from '../../record-writer.ts';
 import type { JsonWriter } from './json-lines.ts';
+import { COMMA, LF, scanElements, scanLines, trim, Window, type Scan } from './json-pieces.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
 
 const CHUNK = 4 * 1_048_576;
-const LF = 0x0a;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-const COMMA = 0x2c;
-
 interface JsonSource {
   path: string;
   kind: 'json' | 'ndjson';
@@ -38,53 +30,6 @@ interface JsonSource {
   maxRecordBytes?: number;
   /** Only the beginning of a file: its last record, which may go on, is passed over. */
   isPart?: boolean;
-}
-
-interface Piece {
-  /** The text of one record; empty when there was only white space. */
-  start: number;
-  end: number;
-  /** Where reading goes on. */
-  next: number;
-  /** Whether the list ends behind it. */
-  last: boolean;
-}
-
-const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-
-function trim(bytes: Buffer, start: number, end: number): [number, number] {
-  while (start < end && isSpace(bytes[start])) start += 1;
-  while (end > start && isSpace(bytes[end - 1])) end -= 1;
-  return [start, end];
-}
-
-/** The next line, or undefined when more bytes are needed. */
-function nextLine(bytes: Buffer, from: number, final: boolean): Piece | undefined {
-  const at = bytes.indexOf(LF, from);
-  if (at < 0 && !final) return undefined;
-  const stop = at < 0 ? bytes.length : at;
-  const [start, end] = trim(bytes, from, stop);
-  return { start, end, next: at < 0 ? stop : at + 1, last: false };
-}
-
-/** The next element of a list, up to its comma or the list's end, or undefined when more bytes are needed. Brackets inside strings do not count. */
-function nextElement(bytes: Buffer, from: number, final: boolean): Piece | undefined {
-  let depth = 0;
-  for (let at = from; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
-      at += 1;
-      while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth += 1;
-    else if (depth > 0 && (byte === CLOSE_LIST || byte === CLOSE_OBJECT)) depth -= 1;
-    else if (depth === 0 && (byte === COMMA || byte === CLOSE_LIST)) {
-      const [start, end] = trim(bytes, from, at);
-      return { start, end, next: at + 1, last: byte === CLOSE_LIST };
-    }
-  }
-  if (!final) return undefined;
-  const [start, end] = trim(bytes, from, bytes.length);
-  return { start, end, next: bytes.length, last: false };
 }
 
 // 15 significant digits survive a JavaScript number. A record is read with care when one of its numbers has an exponent, or has more digits and JavaScript
@@ -124,29 +69,6 @@ function wellFormed(value: unknown): boolean {
   return Object.entries(value).every(([key, inner]) => key.isWellFormed() && wellFormed(inner));
 }
 
-/** Bytes of a file in a window that moves on; what lies before `start` is let go. */
-class Window {
-  bytes = Buffer.alloc(0);
-  start = 0;
-  base = 0;
-  final = false;
-  clean = true;
-  readonly #read: () => Promise<Buffer>;
-
-  constructor(read: () => Promise<Buffer>) {
-    this.#read = read;
-  }
-
-  async more(): Promise<void> {
-    const piece = await this.#read();
-    if (piece.length === 0) this.final = true;
-    this.base += this.start;
-    this.bytes = Buffer.concat([this.bytes.subarray(this.start), piece]);
-    this.start = 0;
-    this.clean = isUtf8(this.bytes);
-  }
-}
-
 /** `"data": [` as the only beginning of a wrapping object. */
 const WRAPPER = /^\s*\{\s*"data"\s*:\s*\[/;
 
@@ -175,43 +97,24 @@ export async function scanJson({
     refuseOtherKinds(window.bytes, kind);
     refuseUtf16(window.bytes);
     if (window.bytes[0] === 0xef && window.bytes[1] === 0xbb && window.bytes[2] === 0xbf) window.start = 3;
-    let line = 1;
-    /** Whether the bytes in the window are taken as they stand, even if they end within a record. */
+    const place = { line: 1 };
     const isEnd = () => (window.final && !isPart) || window.bytes.length - window.start > maxRecordBytes * 2;
-
-    const take = async ({ start, end }: { start: number; end: number }) => {
+    const take: Scan['take'] = async ({ start, end }) => {
       const row = numbering.next(window.base + start);
       if (!row) return;
       const bytes = window.bytes.subarray(start, end);
       const problem: RefusalReason | undefined =
         bytes.length > maxRecordBytes ? 'record_too_long' : !window.clean && !isUtf8(bytes) ? 'invalid_utf8' : writer.write(row, bytes);
-      if (problem !== undefined) await refusals.add(row, { line, byteOffset: window.base + start }, problem, bytes);
+      if (problem !== undefined) await refusals.add(row, { line: place.line, byteOffset: window.base + start }, problem, bytes);
       if (records.full) await records.drain();
     };
+    const scan: Scan = { window, place, isEnd, take };
 
     if (kind === 'ndjson') {
-      for (;;) {
-        const piece = nextLine(window.bytes, window.start, isEnd());
-        if (!piece) {
-          if (window.final) break;
-          await window.more();
-          continue;
-        }
-        if (piece.end > piece.start) await take(piece);
-        line += 1;
-        window.start = piece.next;
-        if (window.start < window.bytes.length) continue;
-        if (window.final) break;
-        await window.more();
-      }
+      await scanLines(scan);
       if (writer.rows === 0 && refusals.count === 0) throw isPart ? refuseShortPart() : new FileRefused('empty_file', 'The file is empty.');
       return;
     }
-
-    const counted = { at: 0 };
-    const countLines = (end: number) => {
-      for (; counted.at < end; counted.at += 1) if (window.bytes[counted.at] === LF) line += 1;
-    };
     const head = window.bytes.toString('latin1', window.start, window.start + 1_000);
     const first = /\S/.exec(head);
     if (!first) throw new FileRefused('empty_file', 'The file is empty.');
@@ -224,33 +127,7 @@ export async function scanJson({
       return;
     }
     window.start += wrapper ? wrapper[0].length : first.index + 1;
-    let elements = 0;
-    let closed = false;
-    while (!closed) {
-      const piece = nextElement(window.bytes, window.start, isEnd());
-      if (!piece) {
-        if (window.final) break;
-        countLines(window.start);
-        await window.more();
-        counted.at = 0;
-        continue;
-      }
-      countLines(piece.start);
-      const cutOff = !piece.last && piece.next >= window.bytes.length && window.final;
-      // `[]` has no element; `[1,]` has a missing one; the end of a cut-off list is not an element when nothing stands there
-      if (piece.end > piece.start || !(piece.last && elements === 0)) {
-        if (piece.end > piece.start || !cutOff) await take(piece);
-        elements += 1;
-      }
-      closed = piece.last;
-      countLines(piece.next);
-      window.start = piece.next;
-      if (window.start >= window.bytes.length && !closed) {
-        if (window.final) break;
-        counted.at = 0;
-        await window.more();
-      }
-    }
+    const { elements, closed } = await scanElements(scan);
     if (!closed && elements === 0 && isPart) throw refuseShortPart();
     if (!closed && elements === 0) throw new FileRefused('invalid_json', 'The list of records is never closed.');
     await checkRest(window, wrapper !== null, closed);
