@@ -24,6 +24,13 @@ export const words = {
   conflict: { mine: 'Save mine over it', theirs: 'Drop mine and show theirs' },
   pages: { label: 'Pages', previous: 'Previous', next: 'Next', beyond: 'The list ends before this page.' },
   leave: { title: 'Leave without saving?', action: 'Leave' },
+  requests: {
+    none: 'Nobody asks.',
+    approve: 'Let in',
+    approveLabel: (name: string) => `Let in ${name}`,
+    reject: 'Decline',
+    rejectLabel: (name: string) => `Decline ${name}`,
+  },
   nav: {
     label: 'Main',
     experiments: 'Experiments',

@@ -4,6 +4,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { RequestsSection, type Decision } from '../ui/requests.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -93,45 +94,9 @@ export function InvitePanel({ organization: { id }, roles }: { organization: Org
 
 /** People who ask to join, and the decision. */
 export function RequestsPanel({ id }: { id: string }) {
-  const asked = useQuery(requestsQuery(id));
   const decide = useMutation({
-    mutationFn: ({ requestId, decision }: { requestId: string; decision: 'approve' | 'reject' }) => decideRequest(id, requestId, decision),
+    mutationFn: ({ requestId, isIn }: Decision) => decideRequest(id, requestId, isIn ? 'approve' : 'reject'),
     onSuccess: () => sayDone(said.decided),
   });
-  return (
-    <Section id="requests" title={said.requests} asked={asked} empty={(list) => (list.length === 0 ? said.requestsNone : undefined)}>
-      {(list) => (
-        <>
-          <ul className="rows">
-            {list.map(({ id: requestId, user, message }) => {
-              const name = `${user.firstName} ${user.lastName}`.trim();
-              return (
-                <li key={requestId}>
-                  <div>
-                    <h3>{name}</h3>
-                    <p className="small quiet">{message ?? user.email}</p>
-                  </div>
-                  <div className="inline">
-                    {(['approve', 'reject'] as const).map((decision) => (
-                      <SendButton
-                        key={decision}
-
-                        className={`button ${decision === 'approve' ? 'primary' : ''}`}
-                        aria-label={decision === 'approve' ? said.approveLabel(name) : said.rejectLabel(name)}
-                        isSending={decide.isPending}
-                        onClick={() => decide.mutate({ requestId, decision })}
-                      >
-                        {said[decision]}
-                      </SendButton>
-                    ))}
-                  </div>
-                </li>
-              );
-            })}
-          </ul>
-          <Problem error={decide.error} />
-        </>
-      )}
-    </Section>
-  );
+  return <RequestsSection title={said.requests} asked={useQuery(requestsQuery(id))} decide={decide} />;
 }

@@ -4,6 +4,7 @@ import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { RequestsSection, type Decision } from '../ui/requests.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -50,52 +51,11 @@ export function InvitationsPanel({ shared }: { shared: Shared }) {
 
 /** People who ask to take part in an experiment, and the decision. */
 export function RequestsPanel({ id }: { id: string }) {
-  const asked = useQuery(requestsQuery(id));
   const decide = useMutation({
-    mutationFn: async ({ requestId, isIn }: { requestId: string; isIn: boolean }) => {
-      await (isIn ? approveRequest(id, requestId) : rejectRequest(id, requestId));
-    },
+    mutationFn: async ({ requestId, isIn }: Decision) => (isIn ? approveRequest(id, requestId) : rejectRequest(id, requestId)),
     onSuccess: (_, { isIn }) => sayDone(isIn ? said.requests.approved : said.requests.rejected),
   });
-  return (
-    <Section id="requests" title={said.requests.title} asked={asked} empty={(list) => (list.length === 0 ? said.requests.none : undefined)}>
-      {(list) => (
-        <>
-          <ul className="rows">
-            {list.map(({ id: requestId, user, message }) => {
-              const name = `${user.firstName} ${user.lastName}`.trim();
-              return (
-                <li key={requestId}>
-                  <div>
-                    <h3>{name}</h3>
-                    <p className="small quiet">{message ?? user.email}</p>
-                  </div>
-                  <div className="inline">
-                    <SendButton
-                      className="button primary"
-                      aria-label={said.requests.approveLabel(name)}
-                      isSending={decide.isPending}
-                      onClick={() => decide.mutate({ requestId, isIn: true })}
-                    >
-                      {said.requests.approve}
-                    </SendButton>
-                    <SendButton
-                      aria-label={said.requests.rejectLabel(name)}
-                      isSending={decide.isPending}
-                      onClick={() => decide.mutate({ requestId, isIn: false })}
-                    >
-                      {said.requests.reject}
-                    </SendButton>
-                  </div>
-                </li>
-              );
-            })}
-          </ul>
-          <Problem error={decide.error} />
-        </>
-      )}
-    </Section>
-  );
+  return <RequestsSection title={said.requests.title} asked={useQuery(requestsQuery(id))} decide={decide} />;
 }
 
 /** Asks to take part in a public experiment, or takes the request back. */

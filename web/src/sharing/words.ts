@@ -74,12 +74,7 @@ export const sharing = {
   },
   requests: {
     title: 'Who asks to take part',
-    none: 'Nobody asks.',
-    approve: 'Let in',
-    approveLabel: (name: string) => `Let in ${name}`,
     approved: 'They may read and contribute from now on.',
-    reject: 'Decline',
-    rejectLabel: (name: string) => `Decline ${name}`,
     rejected: 'The request is declined.',
     ask: 'Ask to take part',
     askText: 'You may read it, since it is public. Whoever manages it decides whether you may contribute, too.',

@@ -1,5 +1,6 @@
 import type { SubmitEvent } from 'react';
 import { words } from '../words.ts';
+import { ToolButtons } from './tool-buttons.tsx';
 import type { ToolProps } from './tool.ts';
 
 const said = words.table.columns;
@@ -23,21 +24,14 @@ export function ColumnsForm({ search, columns, change, close }: ToolProps & { cl
           </label>
         ))}
       </div>
-      <div className="inline">
-        <button type="submit" className="button primary">
-          {said.apply}
-        </button>
-        <button
-          type="button"
-          className="button"
-          onClick={() => {
-            change({ columns: undefined });
-            close();
-          }}
-        >
-          {said.all}
-        </button>
-      </div>
+      <ToolButtons
+        apply={said.apply}
+        clear={said.all}
+        onClear={() => {
+          change({ columns: undefined });
+          close();
+        }}
+      />
     </form>
   );
 }

@@ -1,6 +1,7 @@
 import type { SubmitEvent } from 'react';
 import { fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
+import { ToolButtons } from './tool-buttons.tsx';
 import type { ToolProps } from './tool.ts';
 
 const said = words.table.version;
@@ -28,21 +29,14 @@ export function VersionForm({ search, version, change, close }: ToolProps & { cl
           defaultValue={search.asOf ?? version}
         />
       </div>
-      <div className="inline">
-        <button type="submit" className="button primary">
-          {said.apply}
-        </button>
-        <button
-          type="button"
-          className="button"
-          onClick={() => {
-            change({ asOf: undefined });
-            close();
-          }}
-        >
-          {said.clear}
-        </button>
-      </div>
+      <ToolButtons
+        apply={said.apply}
+        clear={said.clear}
+        onClear={() => {
+          change({ asOf: undefined });
+          close();
+        }}
+      />
     </form>
   );
 }
