@@ -1,6 +1,7 @@
 /** Keeps answers that were printed before, by everything that they depend on, within a budget of bytes. The least recently used goes first. */
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
+import { streamChunks } from '../terms/chunks.ts';
 import type { Page } from './read.ts';
 
 interface Kept {
@@ -79,9 +80,7 @@ export class PageCache {
       const { columns, edges } = page;
       this.#kept.set(answer, { experimentId, text: Buffer.concat(seen), page: { columns, counts: () => counts, edges } });
     };
-    const rows = Readable.from(chunks.call(this), { objectMode: false });
-    rows.once('close', () => page.rows.destroy());
-    return { ...page, rows };
+    return { ...page, rows: streamChunks(chunks.call(this), page.rows) };
   }
 
   /** Keeps the text of an answer that is no page, unless it is too large. */

@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { streamChunks } from '../terms/chunks.ts';
 import type { Page } from './read.ts';
 
 /** Bytes that are collected before they are sent. A page of ordinary rows has fewer. A failure before the first are sent can still become an error answer. */
@@ -22,7 +23,5 @@ export const framePage = (page: Page, names: { name: string; catalog_name: strin
     const tail = `],"totalRows":${rows},"truncated":${truncated}},"page":${number},"pageSize":${pageSize},"totalPages":${totalPages},"totalRows":${totalRows}}]`;
     yield Buffer.concat([...held, Buffer.from(tail)]);
   };
-  const framed = Readable.from(chunks(), { objectMode: false });
-  framed.once('close', () => page.rows.destroy());
-  return framed;
+  return streamChunks(chunks(), page.rows);
 };

@@ -1,9 +1,10 @@
 /** Reads a table: plans, compiles, runs, and frames the answer. */
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { readJson } from '../../json.ts';
 import { compile } from '../compile/compile.ts';
 import { countMatches, findKnownRows, dropEmptyFiles } from './count.ts';
 import type { Counted, KnownRows } from './count.ts';
+import { streamChunks } from '../terms/chunks.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import { countRecords, printCsvHeader, addHeader, joinLines, wrapJsonArray } from './frame.ts';
 import type { LineCount } from './frame.ts';
@@ -116,9 +117,7 @@ const runLines = async (
   if (limit > SMALL) {
     const seen: LineCount = { rows: 0, cut: false };
     const source = await streamRows(warehouse, plan, { statement, format: 'json' }, options);
-    const body = Readable.from(joinLines(source, limit, seen, waits), { objectMode: false });
-    body.once('close', () => source.destroy());
-    return { body, seen };
+    return { body: streamChunks(joinLines(source, limit, seen, waits), source), seen };
   }
   const lines = await warehouse.rows(statement, options);
   return {
@@ -136,9 +135,7 @@ const thenAwait = (body: Readable, after: () => Promise<void>): Readable => {
     for await (const chunk of body) yield chunk as Buffer;
     await after();
   };
-  const whole = Readable.from(chunks(), { objectMode: false });
-  whole.once('close', () => body.destroy());
-  return whole;
+  return streamChunks(chunks(), body);
 };
 
 type PageWindow = Extract<Window, { kind: 'page' }>;
@@ -237,11 +234,7 @@ export const readPage = async (warehouse: Warehouse, source: TableSource, reques
 const counting = (source: Readable, format: StreamFormat, seen: LineCount | undefined): Readable => {
   if (format !== 'json' && !seen) return source;
   const counted = seen ?? { rows: 0, cut: false };
-  const body = Readable.from(format === 'json' ? wrapJsonArray(source, counted) : countRecords(source, format, counted), {
-    objectMode: false,
-  });
-  body.once('close', () => source.destroy());
-  return body;
+  return streamChunks(format === 'json' ? wrapJsonArray(source, counted) : countRecords(source, format, counted), source);
 };
 
 /** Counts the rows that `readStream` gives for the same request. Throws the planner's 400s. */

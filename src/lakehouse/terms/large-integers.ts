@@ -1,6 +1,7 @@
 /** Turns whole numbers inside documents into text where a reader of JSON would round them. Those of columns are text already. */
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { ColumnType } from './catalog.ts';
+import { streamChunks } from './chunks.ts';
 
 const NEWLINE = 0x0a;
 const QUOTE = 0x22;
@@ -75,12 +76,8 @@ async function* quoteInLines(source: Readable): AsyncGenerator<Buffer> {
   if (begun.length > 0) yield quoteLargeIntegers(Buffer.concat(begun));
 }
 
-/** Passes lines of JSON on, with large whole numbers as text. Destroying the answer destroys the source; a failure of the source destroys the answer. */
-export const quoteLargeIntegersIn = (source: Readable): Readable => {
-  const body = Readable.from(quoteInLines(source), { objectMode: false });
-  body.once('close', () => source.destroy());
-  return body;
-};
+/** Passes lines of JSON on, with large whole numbers as text. */
+export const quoteLargeIntegersIn = (source: Readable): Readable => streamChunks(quoteInLines(source), source);
 
 /** Whether values of a type hold documents. */
 export const hasDocuments = (type: ColumnType): boolean => {
