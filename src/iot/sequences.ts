@@ -90,14 +90,16 @@ export interface LifecycleOptions {
   group?: string | null;
 }
 
-export function makeDeviceLifecycle({ registry, store, group = null }: LifecycleOptions) {
-  const endCertificates = async (thingName: string, keep: string | null, end: CertificateEnd) => {
-    for (const { certificateId } of await registry.listCertificates(thingName)) {
-      if (certificateId !== keep) await registry.deleteCertificate(thingName, certificateId, end);
-    }
-  };
+/** Ends every certificate of a thing but one. */
+async function endCertificates(registry: DeviceRegistry, thingName: string, keep: string | null, end: CertificateEnd): Promise<void> {
+  for (const { certificateId } of await registry.listCertificates(thingName)) {
+    if (certificateId !== keep) await registry.deleteCertificate(thingName, certificateId, end);
+  }
+}
 
-  const steps: Record<Step, (run: Run) => Promise<void>> = {
+/** What each step does. */
+function makeSteps({ registry, store, group = null }: LifecycleOptions): Record<Step, (run: Run) => Promise<void>> {
+  return {
     async thing({ device }) {
       await registry.createThing({ thingName: device.thingName, deviceType: device.deviceType, serialNumber: device.serialNumber });
     },
@@ -113,15 +115,20 @@ export function makeDeviceLifecycle({ registry, store, group = null }: Lifecycle
     async commit(run) {
       run.device = { ...run.device, ...run.sequence.certificate, state: 'active' };
     },
-    retireOthers: async ({ device }) => endCertificates(device.thingName, device.certificateId, 'rotated'),
+    retireOthers: async ({ device }) => endCertificates(registry, device.thingName, device.certificateId, 'rotated'),
     retireAll: async ({ device, sequence }) =>
-      endCertificates(device.thingName, null, sequence.operation === 'delete' ? 'removed' : 'revoked'),
+      endCertificates(registry, device.thingName, null, sequence.operation === 'delete' ? 'removed' : 'revoked'),
     async revoked(run) {
       run.device = { ...run.device, state: 'revoked', certificateId: null, certificateArn: null };
     },
     unregister: async ({ device }) => registry.deleteThing(device.thingName),
     forget: async ({ deviceId }) => store.remove(deviceId),
   };
+}
+
+export function makeDeviceLifecycle(options: LifecycleOptions) {
+  const { registry, store } = options;
+  const steps = makeSteps(options);
 
   /** Runs the steps up to `until`, storing after each what is done. */
   async function advance(run: Run, until: number): Promise<void> {
@@ -143,7 +150,7 @@ export function makeDeviceLifecycle({ registry, store, group = null }: Lifecycle
     if (sequence.next >= committedAt[sequence.operation]) {
       await advance({ deviceId, device, sequence, csr: null, issued: null }, Infinity);
     } else {
-      await endCertificates(device.thingName, device.certificateId, 'removed');
+      await endCertificates(registry, device.thingName, device.certificateId, 'removed');
       await store.save(deviceId, null, { state: sequence.from });
     }
     return (await store.load(deviceId))?.device ?? null;
@@ -237,8 +244,9 @@ export function makeDeviceLifecycle({ registry, store, group = null }: Lifecycle
       await store.lock(deviceId, async () => {
         const anew = await holder();
         // under its lock, so that nobody else gives that device a certificate meanwhile
-        if (anew) return store.lock(anew.id, async () => endCertificates(thingName, (await holder())?.certificateId ?? null, 'removed'));
-        await endCertificates(thingName, null, 'removed');
+        if (anew)
+          return store.lock(anew.id, async () => endCertificates(registry, thingName, (await holder())?.certificateId ?? null, 'removed'));
+        await endCertificates(registry, thingName, null, 'removed');
         await registry.deleteThing(thingName);
       });
     },
