@@ -17,7 +17,15 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ApiError, errors } from '../errors.ts';
 import { Meter } from './metering.ts';
-import { isObjectKey, requireFolder, requireObjectKey, type ObjectFacts, type ObjectStore } from './objects.ts';
+import {
+  isObjectKey,
+  requireFolder,
+  requireObjectKey,
+  type ObjectFacts,
+  type ObjectStore,
+  type PutOptions,
+  type Stored,
+} from './objects.ts';
 
 interface S3Options {
   bucket: string;
@@ -53,6 +61,66 @@ const answered = <T>(work: Promise<T>): Promise<T> =>
     throw away(error);
   });
 
+interface Bucket {
+  client: S3Client;
+  bucket: string;
+}
+
+/** Writes a body as it streams in, in parts where it is large. */
+async function upload({ client, bucket }: Bucket, key: string, content: AsyncIterable<Uint8Array>, options: PutOptions): Promise<Stored> {
+  const meter = new Meter(options);
+  const failure = new AbortController();
+  const stop = () => failure.abort();
+  options.signal?.addEventListener('abort', stop);
+  // The upload reads ahead. When the body fails, the upload must fail too, or a part of the body could be completed as an object.
+  let broken: unknown;
+  const guarded = async function* () {
+    try {
+      yield* meter.pass(content);
+    } catch (error) {
+      broken = error;
+      throw error;
+    }
+  };
+  const params: PutObjectCommandInput = {
+    Bucket: bucket,
+    Key: key,
+    Body: Readable.from(guarded(), { objectMode: false }),
+    ContentType: options.contentType,
+    IfNoneMatch: '*',
+  };
+  const parts = new Upload({ client, params, partSize: PART_BYTES, queueSize: 2, leavePartsOnError: false, abortController: failure });
+  try {
+    await parts.done();
+    return meter.stored;
+  } catch (error) {
+    await parts.abort().catch(() => undefined);
+    options.signal?.throwIfAborted();
+    if (broken !== undefined) throw broken as Error;
+    throw isTaken(error) ? errors.objectExists() : away(error);
+  } finally {
+    options.signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Removes the uploads and all versions of the objects below a prefix. */
+async function eraseBelow({ client, bucket }: Bucket, Prefix: string): Promise<void> {
+  const place = { Bucket: bucket, Prefix };
+  // uploads go first, so that none of them becomes an object meanwhile
+  for (let more = true; more;) {
+    const { Uploads = [] } = await answered(client.send(new ListMultipartUploadsCommand(place)));
+    for (const { Key, UploadId } of Uploads)
+      await answered(client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId })));
+    more = Uploads.length > 0;
+  }
+  for (let more = true; more;) {
+    const { Versions = [], DeleteMarkers = [] } = await answered(client.send(new ListObjectVersionsCommand(place)));
+    for (const { Key, VersionId } of [...Versions, ...DeleteMarkers])
+      await answered(client.send(new DeleteObjectCommand({ Bucket: bucket, Key, VersionId })));
+    more = Versions.length + DeleteMarkers.length > 0;
+  }
+}
+
 /** Opens the object store in an S3 bucket. Nothing is sent until the first call. Errors, besides every store's: objectsUnavailable. */
 export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoint !== undefined, credentials }: S3Options): ObjectStore {
   const client = new S3Client({
@@ -82,39 +150,7 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
     put: async (key, body, options = {}) => {
       requireObjectKey(key);
       if (await head(key)) throw errors.objectExists();
-      const meter = new Meter(options);
-      const failure = new AbortController();
-      const stop = () => failure.abort();
-      options.signal?.addEventListener('abort', stop);
-      // The upload reads ahead. When the body fails, the upload must fail too, or a part of the body could be completed as an object.
-      let broken: unknown;
-      const guarded = async function* () {
-        try {
-          yield* meter.pass(body);
-        } catch (error) {
-          broken = error;
-          throw error;
-        }
-      };
-      const params: PutObjectCommandInput = {
-        Bucket: bucket,
-        Key: key,
-        Body: Readable.from(guarded(), { objectMode: false }),
-        ContentType: options.contentType,
-        IfNoneMatch: '*',
-      };
-      const upload = new Upload({ client, params, partSize: PART_BYTES, queueSize: 2, leavePartsOnError: false, abortController: failure });
-      try {
-        await upload.done();
-        return meter.stored;
-      } catch (error) {
-        await upload.abort().catch(() => undefined);
-        options.signal?.throwIfAborted();
-        if (broken !== undefined) throw broken as Error;
-        throw isTaken(error) ? errors.objectExists() : away(error);
-      } finally {
-        options.signal?.removeEventListener('abort', stop);
-      }
+      return upload({ client, bucket }, key, body, options);
     },
     create: async (key, bytes) => {
       requireObjectKey(key);
@@ -149,22 +185,9 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       await answered(client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })));
       return true;
     },
-    erase: async (Prefix) => {
-      requireFolder(Prefix);
-      const place = { Bucket: bucket, Prefix };
-      // uploads go first, so that none of them becomes an object meanwhile
-      for (let more = true; more;) {
-        const { Uploads = [] } = await answered(client.send(new ListMultipartUploadsCommand(place)));
-        for (const { Key, UploadId } of Uploads)
-          await answered(client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId })));
-        more = Uploads.length > 0;
-      }
-      for (let more = true; more;) {
-        const { Versions = [], DeleteMarkers = [] } = await answered(client.send(new ListObjectVersionsCommand(place)));
-        for (const { Key, VersionId } of [...Versions, ...DeleteMarkers])
-          await answered(client.send(new DeleteObjectCommand({ Bucket: bucket, Key, VersionId })));
-        more = Versions.length + DeleteMarkers.length > 0;
-      }
+    erase: async (prefix) => {
+      requireFolder(prefix);
+      await eraseBelow({ client, bucket }, prefix);
     },
     list: async function* (prefix) {
       let token: string | undefined;
