@@ -46,11 +46,9 @@ export class Pool {
     this.#settings = settings;
   }
 
-  /** Processes by what they do, for a gauge. */
-  get counts(): { all: number; waiting: number; kept: number } {
-    let waiting = 0;
-    for (const processes of this.#waiting.values()) waiting += processes.length;
-    return { all: this.#all.size, waiting, kept: this.#kept.size };
+  /** The number of processes, for a gauge. */
+  get size(): number {
+    return this.#all.size;
   }
 
   /** Starts processes until as many wait as are wished. */

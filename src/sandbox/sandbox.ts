@@ -116,7 +116,7 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
       checkers.set(language, checker);
       return checker.check(decodeSource(code));
     },
-    load: () => ({ ...queue.load, processes: pool.counts.all }),
+    load: () => ({ ...queue.load, processes: pool.size }),
     close: async () => {
       closed = true;
       await pool.close();

@@ -12,9 +12,7 @@ export interface LakeTable {
   name: string | null;
   version: number;
   rowCount: number;
-  createdBy: string | null;
   createdAt: Date;
-  updatedAt: Date;
 }
 
 /** A table that nobody else writes until the transaction ends. */
@@ -55,15 +53,13 @@ export interface CatalogueColumn {
   hasValues: boolean;
   exactDouble: boolean;
   ordinal: number;
-  firstSeenAt: Date;
-  lastSeenAt: Date;
 }
 
 export interface NewFile extends StagedFile {
   id: string;
 }
 
-export interface NewColumn extends Omit<CatalogueColumn, 'firstSeenAt' | 'lastSeenAt'> {
+export interface NewColumn extends CatalogueColumn {
   /** The name of the column until now; null where the name stays. */
   formerly: string | null;
 }

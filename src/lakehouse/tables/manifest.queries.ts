@@ -9,7 +9,7 @@ import type { ColumnValues } from './staging.ts';
 export type { Database, Queryable, Transaction };
 
 const tableColumns = fragment`id, experiment_id as "experimentId", kind, identifier, name, version, row_count as "rowCount",
-  created_by as "createdBy", created_at as "createdAt", updated_at as "updatedAt"`;
+  created_at as "createdAt"`;
 const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "byteCount",
   to_char(min_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "minKey",
   to_char(max_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "maxKey",
@@ -164,8 +164,7 @@ export const listInternalFiles = (db: Queryable, experimentId: string, kinds: re
 /** The columns of the catalogue as of one version, in column order. */
 export const listColumns = (db: Queryable, tableId: string, version: number) =>
   db.rows<CatalogueColumn>(sql('lake.listColumns')`select name, type, origin, original_key as "originalKey", nullable, hidden,
-      has_values as "hasValues", exact_double as "exactDouble", ordinal,
-      first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt"
+      has_values as "hasValues", exact_double as "exactDouble", ordinal
     from lake_columns where table_id = ${tableId} and since_version <= ${version} and (until_version is null or until_version > ${version})
     order by ordinal, name`);
 

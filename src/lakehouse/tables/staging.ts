@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Column, ColumnType, TableKind } from '../terms/catalog.ts';
+import type { Column, ColumnType } from '../terms/catalog.ts';
 import { quoteName } from '../terms/quoting.ts';
 import type { PhysicalColumn, RunOptions, Staged, StageRequest, Statement } from '../terms/warehouse.ts';
 
@@ -23,7 +23,6 @@ export interface ValuesAsked {
   /** Absolute. */
   path: string;
   experimentId: string;
-  kind: TableKind;
   columns: readonly Column[];
 }
 

@@ -28,11 +28,10 @@ export async function noteValues(
   let noted = 0;
   for (const { id, path } of files) {
     signal?.throwIfAborted();
-    const { experimentId, kind } = table;
     // a session keeps its files on this machine, so each file gets a session that is closed after it
     const session = await staging.session({ signal });
     const values = await session
-      .values({ path: join(staging.lakeFolder, path), experimentId, kind, columns })
+      .values({ path: join(staging.lakeFolder, path), experimentId: table.experimentId, columns })
       .finally(() => session.close());
     noted += await db.transaction(async (tx) => {
       const isNew = await queries.markNoted(tx, id);
