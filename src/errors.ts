@@ -239,7 +239,7 @@ const catalogue = {
     403,
     (type: string, id: string) => `This workbook uses ${type} ${id}, which you may not read, so you cannot publish it.`,
   ),
-  tableNotFound: say(404, (table: string) => `There is no table '${table}' in this experiment.`),
+  tableNotFound: say(404, (table: string, near?: string) => `There is no table '${table}' in this experiment.${near ?? ''}`),
   tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
   tableDeleted: say(410, 'The table that this was meant for is gone.'),
   tableNotUploaded: say(

@@ -38,3 +38,13 @@ export const findTableAccess = (db: Queryable, userId: string, experimentId: str
       a.kind, a.table_id as "tableId", coalesce(a.identifier, a.kind) as identifier, a.name as "tableName", a.version, a.row_count as "rowCount", d.source
     from asked a
     left join lateral decide(${userId}, 'experiment', a.id, table_action(a.kind)) d on true`);
+
+/** Lists the names of uploaded tables of an experiment that the caller may read, the newest 1,000 of them. */
+export const listUploadNames = (db: Queryable, userId: string, experimentId: string) =>
+  db.rows<{ name: string }>(sql('authorization.uploadNames')`
+    select t.name
+    from lake_tables t
+    cross join decide(${userId}, 'experiment', t.experiment_id, table_action(t.kind)) d
+    where t.experiment_id = ${experimentId} and t.kind = 'upload' and t.name is not null and d.source is not null
+    order by t.created_at desc
+    limit 1000`);

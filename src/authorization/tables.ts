@@ -2,9 +2,10 @@ import type { Queryable } from '../database/database.ts';
 import { isUuid } from '../database/uuid.ts';
 import { errors } from '../errors.ts';
 import type { ReadableKind } from '../lakehouse/terms/catalog.ts';
+import { suggestNames } from '../lakehouse/terms/near.ts';
 import { makeExperimentScope, type ExperimentScope } from '../lakehouse/terms/scope.ts';
 import { decide } from './access.ts';
-import { findTableAccess } from './tables.queries.ts';
+import { findTableAccess, listUploadNames } from './tables.queries.ts';
 
 /** A table that the caller may read, with the scope that every plan over it needs. */
 export interface OpenTable {
@@ -29,7 +30,10 @@ export interface OpenTable {
 export async function openTable(db: Queryable, userId: string, experimentId: string, name: string): Promise<OpenTable> {
   const found = await findTableAccess(db, userId, experimentId, isUuid(name) ? name.toLowerCase() : name);
   if (!found) throw errors.resourceNotFound('experiment');
-  if (found.kind === null || found.identifier === null) throw errors.tableNotFound(name.slice(0, 128));
+  if (found.kind === null || found.identifier === null) {
+    const uploads = await listUploadNames(db, userId, experimentId);
+    throw errors.tableNotFound(name.slice(0, 128), suggestNames(name, ['raw_data', 'device', ...uploads.map((upload) => upload.name)]));
+  }
   if (found.source === null) throw errors.tableDenied(found.tableName ?? found.identifier);
   return {
     scope: makeExperimentScope({ experimentId, anonymised: found.isAnonymised }),

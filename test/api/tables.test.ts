@@ -227,3 +227,17 @@ test('an upload whose rows are written already when its table is removed ends as
   await hasten(site.db, tableId);
   await expect.poll(() => existsSync(folderOf(site.lakeFolder, id, tableId))).toBe(false);
 });
+
+test.concurrent('a table that does not exist is told with near names of those that the caller may read', async ({ expect }) => {
+  const id = await experiment({ visibility: 'public' });
+  await uploadTable(owner, id, 'leaves', 'n\n1\n');
+  const told = async (call: Call, name: string) => (await rowsOf(id, name, call)).body.detail as string;
+
+  expect(await told(owner, 'laeves')).toBe("There is no table 'laeves' in this experiment. Did you mean 'leaves'?");
+  expect(await told(owner, 'rawdata')).toBe("There is no table 'rawdata' in this experiment. Did you mean 'raw_data'?");
+  expect(await told(owner, 'canopy')).toBe("There is no table 'canopy' in this experiment.");
+  // whoever may only read the experiment is told no name of an upload
+  const stranger = site.as(site.cast.stranger);
+  expect((await stranger('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: 'device' } })).status).toBe(200);
+  expect(await told(stranger, 'laeves')).toBe("There is no table 'laeves' in this experiment.");
+});
