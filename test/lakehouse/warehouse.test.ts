@@ -358,8 +358,8 @@ describe('cancelling', () => {
     const left = () => readdirSync(join(lake.temporary, scratch)).filter((name) => name !== 'spill' && name !== 'pipes');
     for (let tries = 0; tries < 100 && left().length > 0; tries += 1) await sleep(50);
     expect(left()).toEqual([]);
-    // made in advance
-    expect(readdirSync(join(lake.temporary, scratch, 'pipes')).length).toBeLessThan(8);
+    // made in advance, or used before
+    expect(readdirSync(join(lake.temporary, scratch, 'pipes')).length).toBeLessThan(24);
   });
 });
 

@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { errors } from '../../../errors.ts';
 
 const run = promisify(execFile);
 const LET_GO_MS = 20;
@@ -23,13 +24,18 @@ export interface Pipe {
 // opens a plain descriptor: a FileHandle would close its own when it is garbage-collected
 const fdOf = promisify(open);
 
-const AT_ONCE = 8;
+const AT_ONCE = 16;
+const LEAST_SPARE = 8;
 
-/** Makes named pipes in a folder. A program makes several at a time, because each run of the program costs as much as a small stream. */
+/**
+ * Keeps named pipes in a folder. A program makes several at a time, before they are needed: its start holds the event loop, beside a
+ * busy engine for 50 to 150 ms. A pipe is used again when the writer and the reader are done with it.
+ */
 export class Pipes {
   readonly #folder: string;
   readonly #spare: string[] = [];
   #making: Promise<unknown> | undefined;
+  #closed = false;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -47,6 +53,13 @@ export class Pipes {
     this.#spare.push(...made);
   }
 
+  /** Makes pipes where few are left. */
+  async fill(): Promise<void> {
+    if (this.#closed || this.#spare.length >= LEAST_SPARE) return;
+    this.#making ??= this.#make().finally(() => (this.#making = undefined));
+    await this.#making;
+  }
+
   async #take(): Promise<string> {
     for (;;) {
       const spare = this.#spare.pop();
@@ -55,9 +68,27 @@ export class Pipes {
         await rename(spare, path);
         return path;
       }
-      this.#making ??= this.#make().finally(() => (this.#making = undefined));
-      await this.#making;
+      if (this.#closed) throw errors.shuttingDown();
+      await this.fill();
     }
+  }
+
+  /** Makes no more pipes. Those that are being made are in the folder when this resolves. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#making?.catch(() => undefined);
+  }
+
+  async #keep(path: string): Promise<void> {
+    const spare = join(this.#store, basename(path));
+    await rename(path, spare);
+    this.#spare.push(spare);
+  }
+
+  async #lose(path: string): Promise<void> {
+    await unlink(path).catch(() => undefined);
+    // whoever needs a pipe that cannot be made is told then
+    await this.fill().catch(() => undefined);
   }
 
   /** Opens both ends of a pipe. Where one cannot be opened, nothing of it stays open and the pipe is used next time. */
@@ -87,6 +118,7 @@ export class Pipes {
     };
     const reader = new Socket({ fd: ends.reading, readable: true, writable: false });
     let settled = false;
+    let written = false;
     // A writer that opens a pipe without readers waits in the kernel, where nothing interrupts it. A reader that comes and goes lets the writer in, and the
     // next write fails. A write that already waits on the full pipe fails too.
     const letGo = async () => {
@@ -98,18 +130,24 @@ export class Pipes {
     const settle = () => {
       settled = true;
       release();
-      void unlink(path).catch(() => undefined);
     };
     reader.once('close', () => {
       release();
-      void letGo().catch(() => undefined);
+      if (written) void this.#keep(path).catch(() => undefined);
+      else void letGo().catch(() => undefined);
     });
     return {
       path,
       reader,
-      finish: settle,
+      finish: () => {
+        settle();
+        // a writer that came when the reader had left may have made a plain file
+        if (reader.closed) void this.#lose(path);
+        else written = true;
+      },
       fail: (error) => {
         settle();
+        void this.#lose(path);
         reader.destroy(error);
       },
     };

@@ -1,6 +1,6 @@
 /** The embedded warehouse: DuckDB in memory over Parquet files that the manifest lists. */
 import { once } from 'node:events';
-import { mkdir, realpath, unlink } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PassThrough, finished } from 'node:stream';
 import type { Readable } from 'node:stream';
@@ -149,7 +149,10 @@ export class DuckDbWarehouse implements Warehouse {
       reads.close();
       throw error;
     });
-    return new DuckDbWarehouse({ reads, copies }, { scratch, lake, files }, wideStreams);
+    const warehouse = new DuckDbWarehouse({ reads, copies }, { scratch, lake, files }, wideStreams);
+    // a stream that finds no pipe says why
+    void warehouse.#pipes.fill().catch(() => undefined);
+    return warehouse;
   }
 
   get running(): number {
@@ -182,6 +185,7 @@ export class DuckDbWarehouse implements Warehouse {
   async close(): Promise<void> {
     this.#reads.close();
     this.#copies.close();
+    await this.#pipes.close();
     await removeScratch(this.#scratch);
   }
 
@@ -233,13 +237,10 @@ export class DuckDbWarehouse implements Warehouse {
       // an engine that writes to a full pipe does not notice an interrupt until the pipe's reader is gone
       stop.addEventListener('abort', () => pipe.reader.destroy(makeStopError(stop)), { once: true });
       return this.#print(connection, statement, pipe.path, format);
-    })
-      .then(
-        () => pipe.finish(),
-        (error: unknown) => pipe.fail(error instanceof Error ? error : new Error(String(error))),
-      )
-      // if the reader has just left, the engine finds no pipe at the path and makes a plain file there
-      .then(() => unlink(pipe.path).catch(() => undefined));
+    }).then(
+      () => pipe.finish(),
+      (error: unknown) => pipe.fail(error instanceof Error ? error : new Error(String(error))),
+    );
     return pipe.reader;
   }
 
