@@ -80,6 +80,9 @@ function valueOf(text: unknown, { type }: Schema): unknown {
   return text;
 }
 
+/** Reads a time. One that no `Date` holds, such as a leap second, becomes an invalid one. */
+const readTime = (text: string): Date => new Date(text.replace(/[-+]\d\d$/, '$&:00'));
+
 function openValidator(schemas: object, allErrors: boolean): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,
@@ -91,6 +94,8 @@ function openValidator(schemas: object, allErrors: boolean): Ajv2020 {
     logger: false,
   });
   formats.default(ajv);
+  const dateTime = formats.default.get('date-time') as { validate: (text: string) => boolean };
+  ajv.addFormat('date-time', (text: string) => dateTime.validate(text) && !Number.isNaN(readTime(text).getTime()));
   ajv.addFormat('name', isName);
   return ajv.addSchema(schemas, ROOT);
 }
@@ -150,7 +155,7 @@ export function openContract(document: OpenApiDocument): Contract {
       const given = body as Record<string, unknown>;
       const read = times
         .filter(([name]) => typeof given[name] === 'string')
-        .map(([name]) => [name, new Date(String(given[name]))] as const);
+        .map(([name]) => [name, readTime(String(given[name]))] as const);
       return { body: read.length === 0 ? body : { ...given, ...Object.fromEntries(read) }, problems: [] };
     },
     checkTexts: (key, place, texts) => {
@@ -179,7 +184,7 @@ export function openContract(document: OpenApiDocument): Contract {
       if (problems.length > 0) return { values, problems };
       const given = parameters.flatMap(({ name, schema }): [string, unknown][] => {
         const value = values[name] ?? resolve(schema).default;
-        return value === undefined ? [] : [[name, isTime(schema) ? new Date(value as string) : value]];
+        return value === undefined ? [] : [[name, isTime(schema) ? readTime(value as string) : value]];
       });
       return { values: Object.fromEntries(given), problems: [] };
     },

@@ -360,6 +360,7 @@ test('GET /api/v1/organizations/{id}/audit answers what fits every filter, and r
   for (const [query, place] of [
     [{ ...all, from: 'yesterday' }, '?from'],
     [{ ...all, to: '2026-02-30T00:00:00Z' }, '?to'],
+    [{ ...all, to: '2026-06-30T23:59:60Z' }, '?to'],
     [{ ...all, action: 'macro.eaten' }, '?action'],
     [{ ...all, action: "macro.updated' or 'a' = 'a" }, '?action'],
     [{ ...all, actorId: 'somebody' }, '?actorId'],

@@ -70,6 +70,20 @@ test('a query is typed by the document; a name that is given twice, or a number 
   expect(query({ status: 'lost' }).problems[0]?.message).toMatch(/^must be one of active, /);
 });
 
+test('a time has any offset that ISO 8601 knows; one that cannot be kept is refused', () => {
+  const until = (text: string) => contract.checkBody('post /api/v1/experiments', { name: 'A', embargoUntil: text }, 5);
+  const from = (text: string) => contract.checkTexts('get /api/v1/organizations/:id/audit', 'query', { from: text });
+  for (const text of ['2027-01-01T23:59:59Z', '2027-01-02T00:59:59+01:00', '2027-01-02T00:59:59+0100', '2027-01-02T00:59:59+01']) {
+    expect(until(text), text).toEqual({ body: { name: 'A', embargoUntil: new Date('2027-01-01T23:59:59Z') }, problems: [] });
+    expect(from(text).values, text).toMatchObject({ from: new Date('2027-01-01T23:59:59Z') });
+  }
+  const message = 'must be a time with its offset, such as 2026-05-01T12:00:00Z';
+  for (const text of ['2027-01-01T23:59:60Z', '2027-01-02T00:59:60+01', '2027-02-29T00:00:00Z', '2027-01-01T23:59:59']) {
+    expect(until(text).problems, text).toEqual([{ path: '/embargoUntil', message }]);
+    expect(from(text).problems, text).toEqual([{ path: '?from', message }]);
+  }
+});
+
 test('what a JSON text holds is counted in its bytes, and refused beyond each limit', async () => {
   const limits = { values: 20, members: 5, items: 12, depth: 4 };
   const measure = (text: string) => measureJson(Buffer.from(text), limits);
