@@ -83,8 +83,10 @@ describe('profiles', () => {
     const call = site.as(rosa);
     await db.run(sql('t')`delete from profiles where user_id = ${rosa.id}`);
     expect((await call('GET', `/api/v1/users/${rosa.id}/profile`)).body.code).toBe('USER_NOT_FOUND');
-    const made = await call('POST', '/api/v1/users/profile', { body: { firstName: ' Rosa ', lastName: 'Field', bio: 'Roots' } });
-    expect(made).toMatchObject({ status: 201, body: {} });
+    const first = { body: { firstName: ' Rosa ', lastName: 'Field', bio: 'Roots' }, headers: { 'idempotency-key': 'rosa' } };
+    const made = await call('POST', '/api/v1/users/profile', first);
+    expect(made).toMatchObject({ status: 201, text: '{}' });
+    expect(await call('POST', '/api/v1/users/profile', first)).toMatchObject({ status: 201, text: '{}' });
     expect((await call('GET', '/api/v1/users/me/organizations')).body[0].name).toBe("Rosa Field's workspace");
     const again = { firstName: 'Rosalind', lastName: 'Field', avatarUrl: 'https://example.com/r.png' };
     expect((await call('POST', '/api/v1/users/profile', { body: again })).status).toBe(201);

@@ -49,37 +49,48 @@ async function checkResource(tx: Transaction, caller: Caller, body: NewInvitatio
   if (await findGrantOf(tx, resourceId, body.email)) throw errors.alreadyGranted();
 }
 
-const writeInvitation = (ctx: Context, caller: Caller, body: NewInvitation): Promise<Invitation> =>
+/**
+ * Invites an address to a resource or to the service, for 30 days; a live invitation is answered as it is and not sent again. The proven address of an account
+ * gets its grant at once. Errors: those of sharing, invalidEmail, alreadyGranted, accountExists, invitationBudgetSpent, tooManyInvitations.
+ */
+export const invite = (ctx: Context, caller: Caller, body: NewInvitation): Promise<Invitation> =>
   ctx.db.transaction(async (tx) => {
     const email = body.email.trim();
-    if (!(await lockInviter(tx, caller.userId))) throw errors.unauthorized();
+    const account = await findAccountOf(tx, email);
+    await lockBoth(tx, caller.userId, account?.id);
     const resourceId = body.resourceType === 'platform' ? null : (body.resourceId ?? null);
     if (resourceId !== null && body.resourceType !== 'platform')
       await requireAccess(tx, caller.userId, body.resourceType, resourceId, 'share');
     if (!EMAIL.test(email)) throw errors.invalidEmail();
     const place = { resourceId, invitedBy: caller.userId, email };
     const pending = await findPending(tx, place);
-    if (pending && !pending.isExpired) return caller.created(tx, await mustFind(tx, pending.id));
-    await checkResource(tx, caller, body, resourceId);
-    if (pending) await endInvitation(tx, pending.id, 'revoked');
-    if ((await countPending(tx, place)) >= MOST_PENDING) throw errors.tooManyInvitations();
-    const id = randomUUIDv7();
-    await insertInvitation(tx, { ...place, id, resourceType: body.resourceType, tier: body.tier ?? 'viewer', days: DAYS });
-    await enqueueNotice(ctx, tx, { kind: 'resource-invitation', invitationId: id });
-    await audit(tx, caller, { action: 'invitation.created', ...about(body.resourceType, resourceId), details: { invitationId: id } });
+    const id = pending && !pending.isExpired ? pending.id : await writeInvitation(ctx, tx, caller, { body, place, lapsed: pending });
+    if (account) await claim(tx, account.id, await mustFind(tx, id));
     return caller.created(tx, await mustFind(tx, id));
   });
 
-/**
- * Invites an address to a resource or to the service, for 30 days; a live invitation is answered as it is and not sent again. The proven address of an account
- * gets its grant at once. Errors: those of sharing, invalidEmail, alreadyGranted, accountExists, invitationBudgetSpent, tooManyInvitations.
- */
-export async function invite(ctx: Context, caller: Caller, body: NewInvitation): Promise<Invitation> {
-  const invitation = await writeInvitation(ctx, caller, body);
-  const account = await findAccountOf(ctx.db, invitation.email);
-  if (!account) return invitation;
-  await claimInvitations(ctx, { id: account.id, emailVerified: true });
-  return (await findInvitation(ctx.db, invitation.id)) ?? invitation;
+/** Locks who invites and the account that is invited, in id order. Errors: unauthorized. */
+async function lockBoth(tx: Transaction, inviterId: string, accountId = inviterId): Promise<void> {
+  for (const id of [...new Set([inviterId, accountId])].sort())
+    if (!(await lockInviter(tx, id)) && id === inviterId) throw errors.unauthorized();
+}
+
+interface Wanted {
+  body: NewInvitation;
+  place: { resourceId: string | null; invitedBy: string; email: string };
+  /** An earlier invitation to the address, which has expired. */
+  lapsed: { id: string } | undefined;
+}
+
+async function writeInvitation(ctx: Context, tx: Transaction, caller: Caller, { body, place, lapsed }: Wanted): Promise<string> {
+  await checkResource(tx, caller, body, place.resourceId);
+  if (lapsed) await endInvitation(tx, lapsed.id, 'revoked');
+  if ((await countPending(tx, place)) >= MOST_PENDING) throw errors.tooManyInvitations();
+  const id = randomUUIDv7();
+  await insertInvitation(tx, { ...place, id, resourceType: body.resourceType, tier: body.tier ?? 'viewer', days: DAYS });
+  await enqueueNotice(ctx, tx, { kind: 'resource-invitation', invitationId: id });
+  await audit(tx, caller, { action: 'invitation.created', ...about(body.resourceType, place.resourceId), details: { invitationId: id } });
+  return id;
 }
 
 const about = (type: string, id: string | null) => (id === null ? {} : { resource: { type, id } });

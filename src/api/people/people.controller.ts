@@ -53,8 +53,7 @@ export class PeopleController extends ApiController {
   @SuccessResponse(201, 'Created')
   public async saveProfile(@Body() body: NewProfile): Promise<Nothing> {
     this.setStatus(201);
-    await writeProfile(this.ctx, this.caller, body);
-    return {};
+    return writeProfile(this.ctx, this.caller, body);
   }
 
   /**

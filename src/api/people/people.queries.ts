@@ -35,7 +35,7 @@ export interface ProfileRow {
 
 /** Writes a profile. Absent fields keep their value. The first profile names the account and its personal workspace. */
 export const saveProfile = (db: Queryable, profile: ProfileRow) =>
-  db.one<{ isNew: boolean }>(sql('people.saveProfile')`
+  db.run(sql('people.saveProfile')`
     with saved as (
       insert into profiles (user_id, first_name, last_name, bio, activated, avatar_url)
       values (${profile.userId}, ${profile.firstName}, ${profile.lastName}, ${profile.bio ?? null}, ${profile.activated ?? true}, ${profile.avatarUrl ?? null})
@@ -55,7 +55,7 @@ export const saveProfile = (db: Queryable, profile: ProfileRow) =>
     ), changed as (
       insert into identity_changes (user_id) select user_id from saved on conflict (user_id) do update set changed_at = now(), refreshed_at = null
     )
-    select is_new as "isNew" from saved`);
+    select from saved`);
 
 export const listBlockingOrganizations = (db: Queryable, userId: string) =>
   db.rows<BlockingOrganization>(sql('people.listBlockingOrganizations')`

@@ -18,16 +18,16 @@ import {
   lockAnsweredFor,
   lockStaffAround,
 } from './erasure.queries.ts';
-import type { AccountBlockers, NewProfile } from './people.model.ts';
+import type { AccountBlockers, NewProfile, Nothing } from './people.model.ts';
 import { listBlockingOrganizations, listBlockingResources, saveProfile } from './people.queries.ts';
 
-/** Writes the caller's profile, and answers whether it was the first one. Errors: invalidInput for a first name that is too short without its blanks. */
-export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Promise<{ isNew: boolean }> =>
+/** Writes the caller's profile. Errors: invalidInput for a first name that is too short without its blanks. */
+export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Promise<Nothing> =>
   ctx.db.transaction(async (tx) => {
     const [firstName, lastName] = [body.firstName.trim(), body.lastName.trim()];
     if (firstName.length < 2)
       throw errors.invalidInput().with({ problems: [{ path: '/firstName', message: 'must have 2 characters or more' }] });
-    const saved = await saveProfile(tx, {
+    await saveProfile(tx, {
       userId: caller.userId,
       firstName,
       lastName,
@@ -37,7 +37,7 @@ export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Pr
     });
     if (body.activated === false) await endSessions(tx, caller.userId, null);
     await audit(tx, caller, { action: body.activated === false ? 'user.deactivated' : 'user.profile-changed' });
-    return caller.created(tx, { isNew: saved?.isNew ?? false });
+    return caller.created(tx, {});
   });
 
 /** Lists what keeps an account from being deleted: resources that nobody else answers for, organizations without another owner. */
