@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
-import { readShape, refuseBody } from '../input/input.service.ts';
+import { listGiven, readShape, refuseBody } from '../input/input.service.ts';
 import { findForeignVisualizations } from '../visualizations/visualizations.service.ts';
 import type { DashboardPatch, DashboardWidget, NewDashboard } from './dashboards.model.ts';
 import { deleteDashboard, findDashboard, insertDashboard, updateDashboard, type VersionedDashboard } from './dashboards.queries.ts';
@@ -67,7 +67,7 @@ export async function patchDashboard(
 ): Promise<VersionedDashboard> {
   const layout = body.layout === undefined ? undefined : readShape(layoutShape, body.layout, '/layout');
   const widgets = body.widgets === undefined ? undefined : readShape(widgetsShape, body.widgets, '/widgets');
-  const given = Object.entries(body).filter(([, value]) => value !== undefined);
+  const given = listGiven(body, ['name', 'description', 'layout', 'widgets']);
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFind(tx, target);
     const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
@@ -84,7 +84,7 @@ export async function patchDashboard(
       action: 'dashboard.updated',
       organizationId,
       resource: resourceOf(target.experimentId),
-      details: { dashboardId: target.id, fields: given.map(([name]) => name) },
+      details: { dashboardId: target.id, fields: given },
     });
     return mustFind(tx, { ...target, versions: null });
   });

@@ -6,6 +6,7 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages/store.ts';
 import { publishEvent } from '../events/events.service.ts';
+import { listGiven } from '../input/input.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import { deleteLocations, insertLocations } from './locations.queries.ts';
@@ -89,9 +90,9 @@ export const patchExperiment = (
     if (!state) throw errors.resourceNotFound('experiment');
     if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
     const { locations, ...fields } = body;
-    const given = Object.entries(body).filter(([, value]) => value !== undefined);
+    const given = listGiven(body, ['name', 'description', 'status', 'embargoUntil', 'anonymizeContributors', 'locations']);
     if (given.length === 0) return requireExperiment(tx, id);
-    if (state.status === 'archived' && given.some(([name]) => name !== 'status')) throw errors.experimentArchived();
+    if (state.status === 'archived' && given.some((name) => name !== 'status')) throw errors.experimentArchived();
     // measurements that came while it was archived flow in now
     if (state.status === 'archived' && fields.status !== 'archived') await reopenMessages(tx, id);
     if (fields.embargoUntil) checkEmbargo(fields.embargoUntil, state.visibility);
@@ -113,7 +114,7 @@ export const patchExperiment = (
       action: 'experiment.updated',
       organizationId: state.organizationId,
       resource: { type: 'experiment', id },
-      details: { fields: given.map(([name]) => name) },
+      details: { fields: given },
     });
     return requireExperiment(tx, id);
   });

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
+import { listGiven } from '../input/input.service.ts';
 import type {
   CreatedOrganization,
   FullOrganization,
@@ -100,6 +101,8 @@ export async function lockOwn(
   return { standing, members };
 }
 
+const FIELDS = ['name', 'slug', 'logo', 'metadata', 'type', 'description', 'website', 'location', 'visibility'] as const;
+
 /** Changes the given fields. For owners. Errors: youAreNotAllowedToUpdateThisOrganization, personalWorkspace, those of the slug. */
 export const changeOrganization = (ctx: Context, caller: Caller, id: string, change: OrganizationChanges): Promise<ManagedOrganization> =>
   ctx.db.transaction(async (tx) => {
@@ -112,9 +115,11 @@ export const changeOrganization = (ctx: Context, caller: Caller, id: string, cha
       const taken = await findIdBySlug(tx, change.slug);
       if (taken && taken.id !== id) throw errors.organizationSlugAlreadyTaken();
     }
-    await updateOrganization(tx, id, { ...change, ...(name === undefined ? {} : { name }) });
-    const fields = Object.entries(change).filter(([, value]) => value !== undefined);
-    await audit(tx, caller, { action: 'organization.updated', organizationId: id, details: { fields: fields.map(([field]) => field) } });
+    const fields = listGiven(change, FIELDS);
+    if (fields.length > 0) {
+      await updateOrganization(tx, id, { ...change, ...(name === undefined ? {} : { name }) });
+      await audit(tx, caller, { action: 'organization.updated', organizationId: id, details: { fields } });
+    }
     const changed = await findWithMetadata(tx, id);
     if (!changed) throw errors.userIsNotAMemberOfTheOrganization();
     return changed;

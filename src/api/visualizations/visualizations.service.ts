@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
-import { readShape, refuseBody } from '../input/input.service.ts';
+import { listGiven, readShape, refuseBody } from '../input/input.service.ts';
 import { checkRoles } from './roles.ts';
 import { configShape, dataConfigShape } from './shape.ts';
 import type { ChartType, DataConfig, NewVisualization, VisualizationPatch } from './visualizations.model.ts';
@@ -85,7 +85,7 @@ export async function patchVisualization(
   body: VisualizationPatch,
 ): Promise<VersionedVisualization> {
   const config = body.config === undefined ? undefined : readShape(configShape, body.config, '/config');
-  const given = Object.entries(body).filter(([, value]) => value !== undefined);
+  const given = listGiven(body, ['name', 'description', 'chartFamily', 'chartType', 'config', 'dataConfig']);
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFindAs(tx, target);
     const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
@@ -105,7 +105,7 @@ export async function patchVisualization(
       action: 'visualization.updated',
       organizationId,
       resource: resourceOf(target.experimentId),
-      details: { visualizationId: target.id, fields: given.map(([name]) => name) },
+      details: { visualizationId: target.id, fields: given },
     });
     return mustFind(tx, target.experimentId, target.id);
   });

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { enqueueMessage, wake } from '../events/events.service.ts';
-import { refuseBody } from '../input/input.service.ts';
+import { listGiven, refuseBody } from '../input/input.service.ts';
 import { requireAdmin } from '../organizations/organizations.service.ts';
 import { failWaiting, findDelivery, reopenDelivery } from './deliveries.queries.ts';
 import type { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookChanges, WebhookDeliveryReport } from './webhooks.model.ts';
@@ -103,7 +103,7 @@ export const changeWebhook = (
 ): Promise<StoredWebhook> =>
   ctx.db.transaction(async (tx) => {
     const found = await lock(tx, caller, path, versions);
-    const fields = Object.entries(body).filter(([, value]) => value !== undefined);
+    const fields = listGiven(body, ['url', 'description', 'kinds', 'enabled']);
     if (fields.length === 0) return found;
     const changed = await updateWebhook(tx, found.id, {
       url: body.url === undefined ? undefined : checkUrl(ctx, body.url),
@@ -113,7 +113,7 @@ export const changeWebhook = (
     });
     if (!changed) throw errors.webhookNotFound();
     if (!changed.enabled) await failWaiting(tx, found.id);
-    const details = { webhookId: found.id, fields: fields.map(([field]) => field) };
+    const details = { webhookId: found.id, fields };
     await audit(tx, caller, { action: 'webhook.updated', organizationId: path.organizationId, details });
     return changed;
   });
