@@ -32,7 +32,12 @@ describe('places of an experiment', () => {
     const first = await owner('POST', path, { body: { locations: [whole] } });
     expect(first).toMatchObject({ status: 201 });
     expect(first.body).toEqual([
-      { ...whole, id: expect.any(String), createdAt: expect.stringMatching(/\.\d{3}Z$/), updatedAt: expect.any(String) },
+      {
+        ...whole,
+        id: expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-7/),
+        createdAt: expect.stringMatching(/\.\d{3}Z$/),
+        updatedAt: expect.any(String),
+      },
     ]);
     const more = [
       { name: 'B', latitude: 90, longitude: 180 },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RESOURCE_TYPES } from '../../src/authorization/roles.ts';
 import { sql } from '../../src/database/sql.ts';
+import { signIn } from '../support/browser.ts';
 import { grant, makePerson } from '../support/cast.ts';
 import { makeOrganization, makeResource } from '../support/resources.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -370,4 +371,28 @@ test('GET /api/v1/organizations/{id}/audit answers what fits every filter, and r
     expect(refused, refused.text).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', errors: [{ path: place }] } });
   }
   expect((await ask({ ...all, to: all.from })).body.code).toBe('RANGE_INVALID');
+});
+
+test('an accepted invitation puts the person into its teams, and the log names each', async () => {
+  const { db, cast } = site;
+  const organizationId = await makeOrganization(db, { name: 'Team work', slug: 'team-work', members: { [cast.owner.id]: 'owner' } });
+  const owner = await signIn(site, 'owner@example.com');
+  const post = async (who: typeof owner, path: string, body: object) => {
+    const answer = await who.call('POST', `/api/v1/auth/organization/${path}`, { organizationId, ...body });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body;
+  };
+  const teams = [];
+  for (const name of ['Diggers', 'Weeders']) teams.push((await post(owner, 'create-team', { name })).id as string);
+  const invited = await post(owner, 'invite-member', { email: 'teamster@example.com', role: 'member', teamId: teams });
+  const teamster = await signIn(site, 'teamster@example.com');
+  const { member } = await post(teamster, 'accept-invitation', { invitationId: invited.id });
+  for (const teamId of teams) {
+    const [place] = (await owner.call('GET', `/api/v1/auth/organization/list-team-members?teamId=${teamId}`)).body;
+    expect(place).toMatchObject({ id: expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-7/), userId: member.userId });
+  }
+  const query = { action: 'team.member-added' };
+  const log = (await site.as(cast.owner)('GET', at(organizationId, 'audit'), { query })).body as { details: { teamId: string } }[];
+  expect(log).toMatchObject(teams.map(() => ({ actorId: member.userId, subjectId: member.userId })));
+  expect(log.map(({ details }) => details.teamId).sort()).toEqual(teams.toSorted());
 });

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto';
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
@@ -23,10 +24,10 @@ export const insertLocations = async (db: Queryable, experimentId: string, locat
     await db.rows<{ location: Location }>(sql('experiments.insertLocations')`
       with added as (
         insert into locations (id, experiment_id, name, latitude, longitude, country, region, municipality, postal_code, address_label)
-        select gen_random_uuid(), ${experimentId}, g.name, g.latitude, g.longitude, g.country, g.region, g.municipality, g."postalCode", g."addressLabel"
-        from rows from (json_to_recordset(${JSON.stringify(locations)}::json)
-          as (name text, latitude numeric, longitude numeric, country text, region text, municipality text, "postalCode" text, "addressLabel" text)) with ordinality
-          as g (name, latitude, longitude, country, region, municipality, "postalCode", "addressLabel", position)
+        select g.id, ${experimentId}, g.name, g.latitude, g.longitude, g.country, g.region, g.municipality, g."postalCode", g."addressLabel"
+        from rows from (json_to_recordset(${JSON.stringify(locations.map((location) => ({ ...location, id: randomUUIDv7() })))}::json)
+          as (id uuid, name text, latitude numeric, longitude numeric, country text, region text, municipality text, "postalCode" text, "addressLabel" text)) with ordinality
+          as g (id, name, latitude, longitude, country, region, municipality, "postalCode", "addressLabel", position)
         order by g.position
         returning *
       )

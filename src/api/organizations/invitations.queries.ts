@@ -70,8 +70,6 @@ export const cancelInvitationsBy = (db: Queryable, organizationId: string, invit
   db.run(sql('organizations.cancelInvitationsBy')`
     update organization_invitations set status = 'canceled' where organization_id = ${organizationId} and inviter_id = ${inviterId} and status = 'pending'`);
 
-export const joinInvitedTeams = (db: Queryable, invitationId: string, member: { organizationId: string; userId: string }) =>
-  db.run(sql('organizations.joinInvitedTeams')`
-    insert into team_members (id, team_id, organization_id, user_id)
-    select gen_random_uuid(), t.team_id, ${member.organizationId}, ${member.userId} from organization_invitation_teams t where t.invitation_id = ${invitationId}
-    on conflict (team_id, user_id) do nothing`);
+export const listInvitedTeams = (db: Queryable, invitationId: string) =>
+  db.rows<{ teamId: string }>(sql('organizations.listInvitedTeams')`
+    select team_id as "teamId" from organization_invitation_teams where invitation_id = ${invitationId} order by team_id`);

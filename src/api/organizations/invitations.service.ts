@@ -24,9 +24,9 @@ import {
   findPendingInvitation,
   insertInvitation,
   insertInvitationTeams,
-  joinInvitedTeams,
   listInvitations,
   listInvitationsTo,
+  listInvitedTeams,
   prolongInvitation,
   type StoredInvitation,
 } from './invitations.queries.ts';
@@ -34,6 +34,7 @@ import { lockAccount, lockOrganization } from './membership.queries.ts';
 import { admit } from './membership.service.ts';
 import type { MembershipRole } from './organizations.model.ts';
 import { findStanding } from './organizations.queries.ts';
+import { joinTeam } from './teams.service.ts';
 
 const MOST_PENDING = 100;
 const HOURS = 48;
@@ -129,7 +130,7 @@ export const acceptInvitation = (ctx: Context, caller: Caller, id: string): Prom
     if ((await endInvitation(tx, id, 'accepted')) === 0) throw errors.invitationNotFound();
     const full = () => errors.organizationMembershipLimitReached();
     const member = await admit(tx, caller, { organizationId, userId: caller.userId, role: invitation.role as MembershipRole }, { full });
-    await joinInvitedTeams(tx, id, { organizationId, userId: caller.userId });
+    for (const { teamId } of await listInvitedTeams(tx, id)) await joinTeam(tx, caller, { teamId, organizationId, userId: caller.userId });
     await audit(tx, caller, { action: 'organization.invitation-accepted', organizationId, details: { invitationId: id } });
     return { invitation: await mustFind(tx, id), member: makeManagedMember(member) };
   });

@@ -10,7 +10,8 @@ import { cancelInvitationsBy } from './invitations.queries.ts';
 import { deleteMember, lockAccount, updateMemberRole, type MemberRow } from './membership.queries.ts';
 import { admit, readRole, isAtLeast, isStillStaffed } from './membership.service.ts';
 import { findStanding } from './organizations.queries.ts';
-import { findTeam, insertTeamMember } from './teams.queries.ts';
+import { findTeam } from './teams.queries.ts';
+import { joinTeam } from './teams.service.ts';
 
 interface MemberFilter {
   limit: number | undefined;
@@ -119,8 +120,7 @@ export const addMember = (ctx: Context, caller: Caller, body: NewOrganizationMem
     const made = await admit(tx, caller, { organizationId, userId, role }, { full: () => errors.organizationMembershipLimitReached() });
     if (body.teamId !== undefined) {
       if (!(await findTeam(tx, organizationId, body.teamId))) throw errors.teamNotFound();
-      await insertTeamMember(tx, { teamId: body.teamId, organizationId, userId });
-      await audit(tx, caller, { action: 'team.member-added', organizationId, subjectId: userId, details: { teamId: body.teamId } });
+      await joinTeam(tx, caller, { teamId: body.teamId, organizationId, userId });
     }
     return caller.created(tx, makeManagedMember(made));
   });

@@ -85,6 +85,17 @@ export async function loadTeamMembers(ctx: Context, caller: Caller, teamId: stri
   return listTeamMembers(ctx.db, teamId);
 }
 
+/** Puts a member into a team of the organization; whoever is in it stays. */
+export async function joinTeam(
+  tx: Transaction,
+  by: Pick<Caller, 'userId' | 'requestId'>,
+  member: { teamId: string; organizationId: string; userId: string },
+): Promise<void> {
+  const { teamId, organizationId, userId } = member;
+  if ((await insertTeamMember(tx, member)) > 0)
+    await audit(tx, by, { action: 'team.member-added', organizationId, subjectId: userId, details: { teamId } });
+}
+
 /** Puts a member of the organization into a team of it. Errors: teamNotFound, userIsNotAMemberOfTheOrganization. */
 export const addTeamMember = (
   ctx: Context,
@@ -98,8 +109,7 @@ export const addTeamMember = (
     const team = await mustFindTeam(tx, organizationId, named.teamId);
     const userId = named.userId.toLowerCase();
     if (!members.some((member) => member.userId === userId)) throw errors.userIsNotAMemberOfTheOrganization();
-    if ((await insertTeamMember(tx, { teamId: team.id, organizationId, userId })) > 0)
-      await audit(tx, caller, { action: 'team.member-added', organizationId, subjectId: userId, details: { teamId: team.id } });
+    await joinTeam(tx, caller, { teamId: team.id, organizationId, userId });
     const member = await findTeamMember(tx, team.id, userId);
     if (!member) throw errors.conflict();
     return member;
