@@ -68,6 +68,10 @@ describe('places of an experiment', () => {
     const replaced = await owner('PUT', path, { body: { locations: [{ ...whole, name: 'Only' }] } });
     expect(replaced).toMatchObject({ status: 200, body: [{ name: 'Only' }] });
     expect((await owner('PUT', path, { body: {} })).body).toEqual(replaced.body);
+    const read = { 'if-match': (await owner('GET', `/api/v1/experiments/${id}`)).headers.get('etag')! };
+    const again = { body: { locations: [{ ...whole, name: 'Again' }] }, headers: read };
+    expect((await owner('PUT', path, again)).status).toBe(200);
+    expect((await owner('PUT', path, again)).status).toBe(412);
     expect((await owner('PUT', path, { body: { locations: [] } })).body).toEqual([]);
     expect((await owner('GET', path)).body).toEqual([]);
   });

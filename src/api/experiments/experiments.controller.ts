@@ -117,13 +117,18 @@ export class ExperimentsController extends ApiController {
 
   /**
    * Only for owners and admins of the experiment. Everybody who is signed in may then read it. There is no way back: `private` for a public
-   * experiment refuses with VISIBILITY_NOT_MONOTONIC (409). The value that it has already is no change.
+   * experiment refuses with VISIBILITY_NOT_MONOTONIC (409). The value that it has already is no change. With `If-Match`, a newer version refuses with
+   * PRECONDITION_FAILED (412).
    * @summary Make an experiment public
    * @param id Experiment, by its UUID.
    */
   @Patch('{id}/visibility')
   @Security('caller', ['experiment:manage'])
-  public async setExperimentVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
-    return setVisibility(this.ctx, this.caller, id, body.visibility);
+  public async setExperimentVisibility(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: VisibilityPatch,
+  ): Promise<VisibilityState> {
+    return setVisibility(this.ctx, this.caller, id, body.visibility, readExpectedVersions(request));
   }
 }

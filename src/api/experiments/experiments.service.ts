@@ -120,10 +120,17 @@ export const patchExperiment = (
   });
 
 /** Makes a private experiment public, which cannot be undone. The same value again is no change. */
-export const setVisibility = (ctx: Context, caller: Caller, id: string, visibility: Visibility): Promise<VisibilityState> =>
+export const setVisibility = (
+  ctx: Context,
+  caller: Caller,
+  id: string,
+  visibility: Visibility,
+  versions: number[] | null,
+): Promise<VisibilityState> =>
   ctx.db.transaction(async (tx) => {
     const state = await lockExperiment(tx, id);
     if (!state) throw errors.resourceNotFound('experiment');
+    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
     if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
     if (visibility === 'public' && (await publishExperiment(tx, id)) > 0) {
       await publishEvent(ctx, tx, { kind: 'experiment.published', experimentId: id, facts: { by: 'person' } });

@@ -1,6 +1,6 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
+import { readExpectedVersions, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
 import { countLocations, listLocations } from './locations.queries.ts';
@@ -71,14 +71,19 @@ export class LocationsController extends ApiController {
 
   /**
    * Only for owners and admins of the experiment. The places that it had are removed, and the new ones answered; an empty list clears them. An
-   * archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * archived experiment refuses with EXPERIMENT_ARCHIVED (409). With `If-Match`, a newer version of the experiment refuses with PRECONDITION_FAILED
+   * (412).
    * @summary Replace all places of an experiment
    * @param id Experiment, by its UUID.
    */
   @Put()
   @Security('caller', ['experiment:manage'])
-  public async replaceLocations(@Path() id: string, @Body() body: LocationsReplacement): Promise<Location[]> {
+  public async replaceLocations(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: LocationsReplacement,
+  ): Promise<Location[]> {
     if (body.locations === undefined) return listLocations(this.ctx.db, id, { limit: 1000, offset: 0 });
-    return replaceLocations(this.ctx, this.caller, id, body.locations);
+    return replaceLocations(this.ctx, this.caller, id, body.locations, readExpectedVersions(request));
   }
 }

@@ -22,10 +22,17 @@ export const addLocations = (ctx: Context, caller: Caller, experimentId: string,
     return caller.created(tx, added);
   });
 
-/** Replaces all locations of an experiment. Errors: experiment archived. */
-export const replaceLocations = (ctx: Context, caller: Caller, experimentId: string, locations: NewLocation[]): Promise<Location[]> =>
+/** Replaces all locations of an experiment. Errors: experiment archived, precondition failed. */
+export const replaceLocations = (
+  ctx: Context,
+  caller: Caller,
+  experimentId: string,
+  locations: NewLocation[],
+  versions: number[] | null,
+): Promise<Location[]> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    const { organizationId, version } = await lockOpenExperiment(tx, experimentId);
+    if (versions && !versions.includes(version)) throw errors.preconditionFailed();
     await deleteLocations(tx, experimentId);
     const added = await insertLocations(tx, experimentId, locations);
     await touchExperiment(tx, experimentId);

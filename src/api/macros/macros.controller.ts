@@ -129,14 +129,18 @@ export class MacrosController extends ApiController {
 
   /**
    * Only for owners and admins of the macro. Everybody who is signed in may then read and run it. There is no way back: `private` for a public macro
-   * refuses with VISIBILITY_NOT_MONOTONIC (409).
+   * refuses with VISIBILITY_NOT_MONOTONIC (409). With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Make a macro public
    * @param id Macro, by its UUID.
    */
   @Patch('{id}/visibility')
   @Security('caller', ['macro:manage'])
-  public async setMacroVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
-    return setLibraryVisibility(this.ctx, this.caller, { type: 'macro', id }, body.visibility);
+  public async setMacroVisibility(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: VisibilityPatch,
+  ): Promise<VisibilityState> {
+    return setLibraryVisibility(this.ctx, this.caller, { type: 'macro', id }, body.visibility, readExpectedVersions(request));
   }
 
   /**

@@ -94,14 +94,18 @@ export class ProtocolsController extends ApiController {
 
   /**
    * Only for owners and admins of the protocol. Everybody who is signed in may then read it. There is no way back: `private` for a public protocol
-   * refuses with VISIBILITY_NOT_MONOTONIC (409).
+   * refuses with VISIBILITY_NOT_MONOTONIC (409). With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Make a protocol public
    * @param id Protocol, by its UUID.
    */
   @Patch('{id}/visibility')
   @Security('caller', ['protocol:manage'])
-  public async setProtocolVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
-    return setLibraryVisibility(this.ctx, this.caller, { type: 'protocol', id }, body.visibility);
+  public async setProtocolVisibility(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: VisibilityPatch,
+  ): Promise<VisibilityState> {
+    return setLibraryVisibility(this.ctx, this.caller, { type: 'protocol', id }, body.visibility, readExpectedVersions(request));
   }
 
   /**

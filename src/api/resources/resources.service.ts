@@ -78,10 +78,11 @@ export const setLibraryVisibility = (
   caller: Caller,
   resource: { type: LibraryType; id: string },
   visibility: Visibility,
+  versions: number[] | null,
 ): Promise<VisibilityState> =>
   ctx.db.transaction(async (tx) => {
     const { type, id } = resource;
-    const state = await lockForChange(tx, type, id, null);
+    const state = await lockForChange(tx, type, id, versions);
     if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
     if (visibility === 'public' && (await makePublic(tx, id)) > 0)
       await audit(tx, caller, { action: `${type}.published`, organizationId: state.organizationId, resource });

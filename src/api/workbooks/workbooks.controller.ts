@@ -99,14 +99,18 @@ export class WorkbooksController extends ApiController {
 
   /**
    * Only for owners and admins of the workbook. Everybody who is signed in may then read it. There is no way back: `private` for a public workbook
-   * refuses with VISIBILITY_NOT_MONOTONIC (409).
+   * refuses with VISIBILITY_NOT_MONOTONIC (409). With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Make a workbook public
    * @param id Workbook, by its UUID.
    */
   @Patch('{id}/visibility')
   @Security('caller', ['workbook:manage'])
-  public async setWorkbookVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
-    return setLibraryVisibility(this.ctx, this.caller, { type: 'workbook', id }, body.visibility);
+  public async setWorkbookVisibility(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Body() body: VisibilityPatch,
+  ): Promise<VisibilityState> {
+    return setLibraryVisibility(this.ctx, this.caller, { type: 'workbook', id }, body.visibility, readExpectedVersions(request));
   }
 
   /**
