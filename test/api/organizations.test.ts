@@ -396,3 +396,38 @@ test('an accepted invitation puts the person into its teams, and the log names e
   expect(log).toMatchObject(teams.map(() => ({ actorId: member.userId, subjectId: member.userId })));
   expect(log.map(({ details }) => details.teamId).sort()).toEqual(teams.toSorted());
 });
+
+test('who is given a lower role takes back what they offered beyond it', async () => {
+  const { db, cast } = site;
+  const members = { [cast.owner.id]: 'owner', [cast.admin.id]: 'owner' };
+  const organizationId = await makeOrganization(db, { name: 'Lowered', slug: 'lowered', members });
+  const [owner, second] = [await signIn(site, 'owner@example.com'), await signIn(site, 'admin@example.com')];
+  const post = (who: typeof owner, path: string, body: object) =>
+    who.call('POST', `/api/v1/auth/organization/${path}`, { organizationId, ...body });
+  const offer = async (who: typeof owner, role: string, name: string) =>
+    (await post(who, 'invite-member', { email: `${name}@example.com`, role })).body.id as string;
+  const offers = {
+    first: await offer(second, 'owner', 'first-offer'),
+    second: await offer(second, 'admin', 'second-offer'),
+    third: await offer(second, 'member', 'third-offer'),
+    others: await offer(owner, 'owner', 'others-offer'),
+  };
+  const pending = async () => {
+    const listed = await owner.call('GET', `/api/v1/auth/organization/list-invitations?organizationId=${organizationId}`);
+    const ids = (listed.body as { id: string; status: string }[]).filter(({ status }) => status === 'pending').map(({ id }) => id);
+    return Object.entries(offers).flatMap(([name, id]) => (ids.includes(id) ? [name] : []));
+  };
+  const { body: listed } = await owner.call('GET', `/api/v1/auth/organization/list-members?organizationId=${organizationId}`);
+  const { id: memberId } = listed.members.find(({ userId }: { userId: string }) => userId === cast.admin.id);
+  expect(await pending()).toEqual(['first', 'second', 'third', 'others']);
+  for (const [role, left] of [
+    ['owner', ['first', 'second', 'third', 'others']],
+    ['admin', ['second', 'third', 'others']],
+    ['member', ['others']],
+  ] as const) {
+    expect((await post(owner, 'update-member-role', { memberId, role })).status).toBe(200);
+    expect([role, await pending()]).toEqual([role, left]);
+  }
+  const invited = await signIn(site, 'first-offer@example.com');
+  expect((await post(invited, 'accept-invitation', { invitationId: offers.first })).body.code).toBe('INVITATION_NOT_FOUND');
+});

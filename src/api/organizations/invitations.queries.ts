@@ -1,6 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { InvitationForRecipient, InvitationState, OrganizationInvitation, OwnOrganizationInvitation } from './authority.model.ts';
+import type { MembershipRole } from './organizations.model.ts';
 
 const columns = fragment`
   i.id, i.organization_id as "organizationId", i.email, i.role, i.status, i.expires_at as "expiresAt", i.created_at as "createdAt", i.inviter_id as "inviterId",
@@ -66,9 +67,11 @@ export const endInvitation = (db: Queryable, id: string, status: InvitationState
     sql('organizations.endInvitation')`update organization_invitations set status = ${status} where id = ${id} and status = 'pending'`,
   );
 
-export const cancelInvitationsBy = (db: Queryable, organizationId: string, inviterId: string) =>
+/** Cancels the pending invitations that somebody made, except to the roles that they may still offer. */
+export const cancelInvitationsBy = (db: Queryable, organizationId: string, inviterId: string, offerable: readonly MembershipRole[] = []) =>
   db.run(sql('organizations.cancelInvitationsBy')`
-    update organization_invitations set status = 'canceled' where organization_id = ${organizationId} and inviter_id = ${inviterId} and status = 'pending'`);
+    update organization_invitations set status = 'canceled'
+    where organization_id = ${organizationId} and inviter_id = ${inviterId} and status = 'pending' and role <> all (${offerable}::text[])`);
 
 export const listInvitedTeams = (db: Queryable, invitationId: string) =>
   db.rows<{ teamId: string }>(sql('organizations.listInvitedTeams')`

@@ -9,6 +9,7 @@ import { makeManagedMember, canonicaliseRole, lockOwn, requireOrganizationId } f
 import { cancelInvitationsBy } from './invitations.queries.ts';
 import { deleteMember, lockAccount, updateMemberRole, type MemberRow } from './membership.queries.ts';
 import { admit, readRole, isAtLeast, isStillStaffed } from './membership.service.ts';
+import type { MembershipRole } from './organizations.model.ts';
 import { findStanding } from './organizations.queries.ts';
 import { findTeam } from './teams.queries.ts';
 import { joinTeam } from './teams.service.ts';
@@ -61,7 +62,14 @@ export const removeMember = (ctx: Context, caller: Caller, organizationId: strin
     return makeManagedMember(target);
   });
 
-/** Gives a member another role. Errors: roleNotFound, memberNotFound, youAreNotAllowedToUpdateThisMember, youCannotLeaveTheOrganizationWithoutAnOwner. */
+/** The roles that somebody of a role may offer. */
+const OFFERABLE: Record<MembershipRole, readonly MembershipRole[]> = {
+  owner: ['owner', 'admin', 'member'],
+  admin: ['admin', 'member'],
+  member: [],
+};
+
+/** Gives a member another role; what they offered beyond it is taken back. Errors: roleNotFound, memberNotFound, youAreNotAllowedToUpdateThisMember, youCannotLeaveTheOrganizationWithoutAnOwner. */
 export const changeMemberRole = (
   ctx: Context,
   caller: Caller,
@@ -79,6 +87,7 @@ export const changeMemberRole = (
     if (!isAtLeast(role, readRole(target)) && !(await isStillStaffed(tx, target)))
       throw errors.youCannotLeaveTheOrganizationWithoutAnOwner();
     await updateMemberRole(tx, target.id, role);
+    await cancelInvitationsBy(tx, organizationId, target.userId, OFFERABLE[role]);
     await audit(tx, caller, {
       action: 'organization.role-changed',
       organizationId,
