@@ -92,6 +92,11 @@ describe('profiles', () => {
     expect((await call('POST', '/api/v1/users/profile', { body: again })).status).toBe(201);
     expect((await call('GET', '/api/v1/users/me/organizations')).body[0].name).toBe("Rosa Field's workspace");
     const seen = await site.as(site.cast.stranger)('GET', `/api/v1/users/${rosa.id}/profile`);
+    for (const path of [`/api/v1/users/${rosa.id}`, `/api/v1/users/${rosa.id}/profile`]) {
+      const read = await call('GET', path);
+      const known = async () => (await call('GET', path, { headers: { 'if-none-match': read.headers.get('etag')! } })).status;
+      expect([path, read.status, await known()]).toEqual([path, 200, 304]);
+    }
     expect(seen.body).toEqual({ ...again, bio: 'Roots', activated: true });
     const browser = await signIn(site, 'rosa@example.com');
     expect((await browser.call('GET', '/api/v1/users/me/organizations')).status).toBe(200);

@@ -1,6 +1,7 @@
 import { Body, Delete, Get, Path, Post, Queries, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
+import { addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { FoundUser } from '../directory/directory.model.ts';
 import { findPeople } from '../directory/directory.service.ts';
@@ -76,9 +77,10 @@ export class PeopleController extends ApiController {
   @Get('{id}')
   @Security('caller')
   public async getUser(@Path() id: string): Promise<UserAccount> {
-    const account = await findAccount(this.ctx.db, id, this.caller.userId);
-    if (!account) throw errors.userNotFound();
-    return account;
+    const found = await findAccount(this.ctx.db, id, this.caller.userId);
+    if (!found) throw errors.userNotFound();
+    const { version, ...account } = found;
+    return addEtag(this.response, account, version);
   }
 
   /**
@@ -104,9 +106,10 @@ export class PeopleController extends ApiController {
   @Get('{id}/profile')
   @Security('caller')
   public async getUserProfile(@Path() id: string): Promise<UserProfile> {
-    const profile = await findProfile(this.ctx.db, id);
-    if (!profile) throw errors.userNotFound();
-    return profile;
+    const found = await findProfile(this.ctx.db, id);
+    if (!found) throw errors.userNotFound();
+    const { version, ...profile } = found;
+    return addEtag(this.response, profile, version);
   }
 
   /**

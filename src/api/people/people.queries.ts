@@ -3,18 +3,19 @@ import { sql } from '../../database/sql.ts';
 import type { BlockingOrganization, BlockingResource, PersonShown, UserAccount, UserProfile } from './people.model.ts';
 
 export const findAccount = (db: Queryable, id: string, viewerId: string) =>
-  db.one<UserAccount>(sql('people.findAccount')`
+  db.one<UserAccount & { version: number }>(sql('people.findAccount')`
     select u.id, case when u.deleted_at is not null or p.is_active or p.user_id = ${viewerId} then u.name else 'Unknown User' end as name,
       case when u.id = ${viewerId} or (p.is_active and knows(${viewerId}, u.id)) then u.email end as email,
-      u.email_verified as "emailVerified", case when p.is_active or u.id = ${viewerId} then u.image end as image, u.created_at as "createdAt", u.registered
+      u.email_verified as "emailVerified", case when p.is_active or u.id = ${viewerId} then u.image end as image, u.created_at as "createdAt", u.registered,
+      (extract(epoch from u.updated_at) * 1000000)::bigint as version
     from users u join people p on p.user_id = u.id
     where u.id = ${id}`);
 
 /** Finds a profile. Answers no row for an account that does not exist or has no profile. A closed account reads as Deleted User. */
 export const findProfile = (db: Queryable, id: string) =>
-  db.one<UserProfile>(sql('people.findProfile')`
+  db.one<UserProfile & { version: number }>(sql('people.findProfile')`
     select p.first_name as "firstName", p.last_name as "lastName", case when p.is_active then own.bio end as bio, p.is_active as activated,
-      p.avatar_url as "avatarUrl"
+      p.avatar_url as "avatarUrl", (extract(epoch from coalesce(own.updated_at, u.updated_at)) * 1000000)::bigint as version
     from people p join users u on u.id = p.user_id left join profiles own on own.user_id = p.user_id
     where p.user_id = ${id} and (own.user_id is not null or u.deleted_at is not null)`);
 
