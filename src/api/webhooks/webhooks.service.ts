@@ -90,7 +90,7 @@ export const createWebhook = (ctx: Context, caller: Caller, organizationId: stri
     });
     if (!made) throw errors.conflict();
     await audit(tx, caller, { action: 'webhook.created', organizationId, details: { webhookId: made.id } });
-    return caller.created(tx, { ...dropVersion(made), secret }, { made: `The webhook ${made.id} was made; rotate its secret to see one.` });
+    return caller.created(tx, { ...dropVersion(made), secret }, { made: `webhook ${made.id}; rotate its secret to see one` });
   });
 
 /** Changes the given fields. Errors: invalid input, webhookNotFound, preconditionFailed. */
