@@ -3,7 +3,7 @@ import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Ta
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
-import { setCursorLinks, isUnmodified, sendStream } from '../../http/answers/answers.ts';
+import { setCursorLinks, isUnmodified, sendStream, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { noteTime } from '../../http/exchange.ts';
 import { requireTable, getTable } from '../../http/tables.ts';
@@ -11,6 +11,7 @@ import { framePage } from '../../lakehouse/read/page-frame.ts';
 import { describePlan, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read/read.ts';
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
 import { makeCacheKey, printDataTag, describeTables, openSource } from './data.service.ts';
+import type { ListPage } from '../sharing/sharing.model.ts';
 import { makeCursors, placeRead } from './paging.service.ts';
 import { makeFileName } from '../../storage/file-name.ts';
 
@@ -144,16 +145,15 @@ function acceptedOf(request: HttpRequest, format: ReadQuery['format']): string {
 export class DataController extends ApiController {
   /**
    * For everybody who may read the experiment. Answers every table with its columns: measurements and devices first, then what macros made of them,
-   * then uploads. `canRead` says whether you may read the rows: raw and uploaded rows need more than the experiment's being public.
+   * then uploads. `canRead` says whether you may read the rows: raw and uploaded rows need more than the experiment's being public. X-Total-Count says
+   * how many there are, and Link leads to the other pages.
    * @summary List the tables of an experiment
    * @param id Experiment, by its UUID.
    */
   @Get('tables')
   @Security('caller', ['experiment:read'])
-  public async listTables(@Path() id: string): Promise<TableDescriptor[]> {
-    const tables = await describeTables(this.ctx, this.caller.userId, id);
-    this.response.setHeader('X-Total-Count', String(tables.length));
-    return tables;
+  public async listTables(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<TableDescriptor[]> {
+    return sliceList(request, this.response, await describeTables(this.ctx, this.caller.userId, id), page);
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
+import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import type {
@@ -111,14 +111,19 @@ export class DeviceGroupsController extends ApiController {
   }
 
   /**
-   * For everybody who may read the group. Answers the members, newest first. Of a device that you may not read, only that it is there.
+   * For everybody who may read the group. Answers the members, newest first. Of a device that you may not read, only that it is there. X-Total-Count
+   * says how many there are, and Link leads to the other pages.
    * @summary List the devices of a group
    * @param groupId Device group, by its UUID.
    */
   @Get('{groupId}/devices')
   @Security('caller', ['device_group:read'])
-  public async listDeviceGroupMembers(@Path() groupId: string): Promise<GroupMember[]> {
-    return loadMembers(this.ctx, this.caller, groupId);
+  public async listDeviceGroupMembers(
+    @Request() request: HttpRequest,
+    @Path() groupId: string,
+    @Queries() page: ListPage,
+  ): Promise<GroupMember[]> {
+    return sliceList(request, this.response, await loadMembers(this.ctx, this.caller, groupId), page);
   }
 
   /**

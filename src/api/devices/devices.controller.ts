@@ -1,7 +1,7 @@
 import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
-import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
+import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from './certificates.service.ts';
@@ -197,13 +197,17 @@ export class DevicesController extends ApiController {
 
   /**
    * For everybody who may read the device. Answers the experiments that the device is bound to and that you may read, newest binding first,
-   * with the topic of each.
+   * with the topic of each. X-Total-Count says how many there are, and Link leads to the other pages.
    * @summary List the experiments of a device
    * @param deviceId Device, by its UUID.
    */
   @Get('{deviceId}/experiments')
   @Security('caller', ['device:read'])
-  public async listDeviceExperiments(@Path() deviceId: string): Promise<DeviceExperiment[]> {
-    return listBoundExperiments(this.ctx, this.caller, deviceId);
+  public async listDeviceExperiments(
+    @Request() request: HttpRequest,
+    @Path() deviceId: string,
+    @Queries() page: ListPage,
+  ): Promise<DeviceExperiment[]> {
+    return sliceList(request, this.response, await listBoundExperiments(this.ctx, this.caller, deviceId), page);
   }
 }

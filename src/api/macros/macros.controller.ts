@@ -2,7 +2,7 @@ import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Put, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, addEtag } from '../../http/answers/answers.ts';
+import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
 import { loadCodeVersions } from '../resources/code-versions.service.ts';
@@ -10,6 +10,7 @@ import type { MacroProtocolLink, MacroProtocolLinks } from '../resources/links.m
 import { linkProtocols, loadProtocolsOfMacro, unlink } from '../resources/links.service.ts';
 import type { PageQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
+import type { ListPage } from '../sharing/sharing.model.ts';
 import { executeBatch, executeMacro } from './execution.service.ts';
 import type {
   Macro,
@@ -144,14 +145,19 @@ export class MacrosController extends ApiController {
   }
 
   /**
-   * For everybody who may read the macro. Answers the linked protocols that you may read, by name.
+   * For everybody who may read the macro. Answers the linked protocols that you may read, by name. X-Total-Count says how many there are, and Link
+   * leads to the other pages.
    * @summary List protocols linked to a macro
    * @param id Macro, by its UUID.
    */
   @Get('{id}/protocols')
   @Security('caller', ['macro:read'])
-  public async listMacroProtocols(@Path() id: string): Promise<MacroProtocolLink[]> {
-    return loadProtocolsOfMacro(this.ctx.db, this.caller.userId, id);
+  public async listMacroProtocols(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Queries() page: ListPage,
+  ): Promise<MacroProtocolLink[]> {
+    return sliceList(request, this.response, await loadProtocolsOfMacro(this.ctx.db, this.caller.userId, id), page);
   }
 
   /**

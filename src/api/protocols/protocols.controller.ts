@@ -2,7 +2,7 @@ import type { Request as HttpRequest } from 'express';
 import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, addEtag } from '../../http/answers/answers.ts';
+import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { readBodyMember } from '../../http/requests/body.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
@@ -11,6 +11,7 @@ import type { ProtocolMacroLink, ProtocolMacroLinks } from '../resources/links.m
 import { linkMacros, loadMacrosOfProtocol, unlink } from '../resources/links.service.ts';
 import type { LibraryListQuery, PageQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
+import type { ListPage } from '../sharing/sharing.model.ts';
 import type { NewProtocol, Protocol, ProtocolPatch, ProtocolVersion } from './protocols.model.ts';
 import { countProtocols, findProtocol, listProtocols } from './protocols.queries.ts';
 import { createProtocol, patchProtocol, readProtocol, readProtocolVersion } from './protocols.service.ts';
@@ -109,14 +110,19 @@ export class ProtocolsController extends ApiController {
   }
 
   /**
-   * For everybody who may read the protocol. Answers the linked macros that you may read, by name.
+   * For everybody who may read the protocol. Answers the linked macros that you may read, by name. X-Total-Count says how many there are, and Link
+   * leads to the other pages.
    * @summary List macros linked to a protocol
    * @param id Protocol, by its UUID.
    */
   @Get('{id}/macros')
   @Security('caller', ['protocol:read'])
-  public async listProtocolMacros(@Path() id: string): Promise<ProtocolMacroLink[]> {
-    return loadMacrosOfProtocol(this.ctx.db, this.caller.userId, id);
+  public async listProtocolMacros(
+    @Request() request: HttpRequest,
+    @Path() id: string,
+    @Queries() page: ListPage,
+  ): Promise<ProtocolMacroLink[]> {
+    return sliceList(request, this.response, await loadMacrosOfProtocol(this.ctx.db, this.caller.userId, id), page);
   }
 
   /**

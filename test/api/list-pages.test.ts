@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+beforeAll(async () => {
+  site = await startTestServer();
+});
+afterAll(() => site.stop());
+
+const make = async (path: string, body: object) =>
+  (await site.as(site.cast.owner)('POST', `/api/v1${path}`, { body: { organizationId: site.cast.leafLab, ...body } })).body.id as string;
+
+/** Reads a list of two whole and in pages of one. */
+async function expectPages(path: string) {
+  const read = (query: Record<string, string>) => site.as(site.cast.owner)('GET', `/api/v1${path}`, { query });
+  const whole = await read({});
+  expect([path, whole.status, whole.body.length]).toEqual([path, 200, 2]);
+  expect([path, whole.headers.get('x-total-count')]).toEqual([path, '2']);
+  expect(whole.headers.get('link')).toContain('page=1&pageSize=1000>; rel="last"');
+  const [first, second] = [await read({ page: '1', pageSize: '1' }), await read({ page: '2', pageSize: '1' })];
+  expect([path, ...first.body, ...second.body]).toEqual([path, ...whole.body]);
+  expect(first.headers.get('link')).toContain('page=2&pageSize=1>; rel="next"');
+  expect((await read({ pageSize: '101' })).status).toBe(400);
+}
+
+test('the lists of links, members, bindings and tables take page and pageSize', async () => {
+  const owner = site.as(site.cast.owner);
+  const [macros, protocols, devices, experiments] = await Promise.all([
+    Promise.all(['a', 'b'].map((name) => make('/macros', { name, language: 'python', code: 'output["x"] = 1' }))),
+    Promise.all(['a', 'b'].map((name) => make('/protocols', { name, family: 'multispeq', code: [{}] }))),
+    Promise.all(['a', 'b'].map((serialNumber) => make('/devices', { serialNumber, deviceType: 'ambyte' }))),
+    Promise.all(['a', 'b'].map((name) => make('/experiments', { name }))),
+  ]);
+  await owner('POST', `/api/v1/macros/${macros[0]}/protocols`, { body: { protocolIds: protocols } });
+  await owner('POST', `/api/v1/protocols/${protocols[0]}/macros`, { body: { macroIds: macros } });
+  const group = await make('/device-groups', { name: 'Roof' });
+  await owner('POST', `/api/v1/device-groups/${group}/devices`, { body: { deviceIds: devices } });
+  await owner('POST', `/api/v1/devices/${devices[0]}/credentials`);
+  await owner('POST', `/api/v1/devices/${devices[0]}/onboard`, { body: { experimentIds: experiments } });
+  for (const path of [
+    `/macros/${macros[0]}/protocols`,
+    `/protocols/${protocols[0]}/macros`,
+    `/device-groups/${group}/devices`,
+    `/devices/${devices[0]}/experiments`,
+    `/experiments/${experiments[0]}/tables`,
+  ])
+    await expectPages(path);
+});
