@@ -107,3 +107,22 @@ test('credentials, rotate, onboard and revoke say for every member how it went',
   expect(revoked.body.devices).toEqual(ids.map((deviceId) => ({ deviceId, error: null })));
   expect((await site.as(site.cast.member)('POST', `${path}/credentials`)).status).toBe(403);
 });
+
+test('certificates that were made for a group are not made again under one Idempotency-Key', async () => {
+  const group = await newGroup('Repeated');
+  const ids = await Promise.all([device(), device()]);
+  const path = `/api/v1/device-groups/${group.id}`;
+  await owner()('POST', `${path}/devices`, { body: { deviceIds: ids } });
+  const live = async () => (await owner()('GET', `/api/v1/devices/${ids[0]}`)).body.certificateId as string;
+  for (const route of ['credentials', 'credentials/rotate']) {
+    const call = () => owner()('POST', `${path}/${route}`, { headers: { 'idempotency-key': 'group' } });
+    const first = await call();
+    expect(first.body.devices.map((row: any) => [row.error, row.credentials !== null])).toEqual([
+      [null, true],
+      [null, true],
+    ]);
+    const made = await live();
+    expect(await call()).toMatchObject({ status: 409, body: { code: 'ALREADY_DONE', detail: expect.stringContaining(made) } });
+    expect(await live()).toBe(made);
+  }
+});

@@ -160,6 +160,20 @@ describe('POST /api/v1/devices/bulk', () => {
   });
 });
 
+test('POST /api/v1/devices/bulk with an Idempotency-Key answers a repeat as it answered first', async () => {
+  const headers = { 'idempotency-key': 'many' };
+  const call = (serialNumber: string) =>
+    owner()('POST', '/api/v1/devices/bulk', {
+      body: { devices: [{ serialNumber }], deviceType: 'minipar', group: { name: 'Shed' } },
+      headers,
+    });
+  const fresh = serial();
+  const first = await call(fresh);
+  expect(first.body).toMatchObject({ devices: [{ error: null }], groupError: null });
+  expect(await call(fresh)).toMatchObject({ status: 200, body: first.body });
+  expect(await call(serial())).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+});
+
 describe('GET /api/v1/devices', () => {
   test('lists what the caller may read, with connectivity, in pages', async () => {
     const call = site.as(site.cast.teammate);

@@ -13,12 +13,8 @@ function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
   return group;
 }
 
-/** Registers up to 100 devices, each on its own; a device that fails says so in its row. Then the new ones join a group, if one is named. */
-export async function registerMany(ctx: Context, caller: Caller, body: NewDevices): Promise<BulkDevicesResult> {
-  const group = checkedGroup(body.group);
-  const seen = new Set<string>();
-  const twice = body.devices.findIndex(({ serialNumber }) => seen.size === seen.add(serialNumber).size);
-  if (twice >= 0) throw errors.invalidInput().with({ problems: [{ path: `/devices/${twice}/serialNumber`, message: 'is there twice' }] });
+/** Registers devices, each on its own, and has those that are new join the group, if one is named. */
+async function registerEach(ctx: Context, caller: Caller, body: NewDevices, group: BulkGroup | undefined): Promise<BulkDevicesResult> {
   const { deviceType, organizationId } = body;
   const devices = await runEach(body.devices, async ({ serialNumber, name }): Promise<BulkDeviceResult> => {
     try {
@@ -38,4 +34,18 @@ export async function registerMany(ctx: Context, caller: Caller, body: NewDevice
   } catch (error) {
     return { devices, groupId: null, groupError: explainFailure(ctx, error) };
   }
+}
+
+/**
+ * Registers up to 100 devices, each on its own; a device that fails says so in its row. Then the new ones join a group, if one is named. The answer is kept for
+ * an Idempotency-Key where a device is new.
+ */
+export async function registerMany(ctx: Context, caller: Caller, body: NewDevices): Promise<BulkDevicesResult> {
+  const group = checkedGroup(body.group);
+  const seen = new Set<string>();
+  const twice = body.devices.findIndex(({ serialNumber }) => seen.size === seen.add(serialNumber).size);
+  if (twice >= 0) throw errors.invalidInput().with({ problems: [{ path: `/devices/${twice}/serialNumber`, message: 'is there twice' }] });
+  const result = await registerEach(ctx, caller, body, group);
+  if (result.devices.some(({ device }) => device !== null)) await ctx.db.transaction((tx) => caller.created(tx, result));
+  return result;
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from '../devices/certificates.service.ts';
+import type { CertificateBundle } from '../devices/devices.model.ts';
 import { onboardDevice } from '../devices/onboarding.service.ts';
 import { runEach, makeRowCaller, explainFailure } from '../devices/rows.service.ts';
 import type {
@@ -15,6 +16,7 @@ import type {
 import { listMembers, type MemberRow } from './device-groups.queries.ts';
 
 const MOST = 100;
+const MOST_NAMED = 20;
 
 interface Selected {
   deviceId: string;
@@ -52,6 +54,16 @@ export async function onboardGroup(ctx: Context, caller: Caller, groupId: string
   return { devices: rows.map(({ deviceId, result, error }) => ({ deviceId, config: result, error })) };
 }
 
+/** Keeps for an Idempotency-Key which certificates were made; the answer itself holds secrets. */
+async function keepMade(ctx: Context, caller: Caller, bundles: readonly (CertificateBundle | undefined)[]): Promise<void> {
+  const certificateIds = bundles.flatMap((bundle) => bundle?.certificateId ?? []);
+  if (certificateIds.length === 0) return;
+  const named = certificateIds.slice(0, MOST_NAMED).join(', ');
+  const rest = certificateIds.length - MOST_NAMED;
+  const made = `certificates of ${certificateIds.length} devices of this group, ${named}${rest > 0 ? ` and ${rest} more` : ''}`;
+  await ctx.db.transaction((tx) => caller.created(tx, null, { made }));
+}
+
 const requestsOf = ({ csrs }: GroupCertification): ReadonlyMap<string, string> =>
   new Map((csrs ?? []).map(({ deviceId, csr }) => [deviceId.toLowerCase(), csr]));
 
@@ -65,6 +77,8 @@ export async function issueForGroup(
   const csrs = requestsOf(body);
   const selected = await select(ctx, caller, groupId, body);
   const rows = await each(ctx, selected, (deviceId) => issueCertificate(ctx, makeRowCaller(caller), deviceId, csrs.get(deviceId)));
+  const bundles = rows.map(({ result }) => result ?? undefined);
+  await keepMade(ctx, caller, bundles);
   return { devices: rows.map(({ deviceId, thingName, result, error }) => ({ deviceId, thingName, credentials: result, error })) };
 }
 
@@ -78,6 +92,8 @@ export async function rotateForGroup(
   const csrs = requestsOf(body);
   const selected = await select(ctx, caller, groupId, body);
   const rows = await each(ctx, selected, (deviceId) => rotateCertificate(ctx, makeRowCaller(caller), deviceId, csrs.get(deviceId)));
+  const bundles = rows.map(({ result }) => result?.bundle);
+  await keepMade(ctx, caller, bundles);
   return {
     answer: {
       devices: rows.map(({ deviceId, thingName, result, error }) => ({ deviceId, thingName, credentials: result?.bundle ?? null, error })),

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts';
 /** Rows of one call that are worked on at a time. */
 const AT_ONCE = 6;
 
-/** Makes the caller for one row of many. Each row is a change of its own. The answer as a whole is not kept for an Idempotency-Key. */
+/** Makes the caller for one row of many. Each row is a change of its own, of which nothing is kept for an Idempotency-Key. */
 export const makeRowCaller = (caller: Caller): Caller => ({ ...caller, created: (_tx, answer) => Promise.resolve(answer) });
 
 /** Explains in one sentence why one row of many failed. The details of an unexpected error go to the log only. */
