@@ -104,6 +104,11 @@ describe('a read', () => {
   });
 });
 
+test('ids of upload tables and of locations are UUIDv7 as all others', async () => {
+  const added = await owner('POST', `${path}/locations`, { body: { locations: [{ name: 'Field', latitude: 51, longitude: 3.7 }] } });
+  expect([id, tableId, added.body[0].id].map((each: string) => each[14])).toEqual(['7', '7', '7']);
+});
+
 test('the list of tables says how many there are', async () => {
   const tables = await owner('GET', `${path}/tables`);
   expect(tables.headers.get('x-total-count')).toBe(String(tables.body.length));

@@ -1,5 +1,5 @@
 /** The rows of one batch of messages → staged files of raw_data and the device table. */
-import { randomUUID } from 'node:crypto';
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { join } from 'node:path';
 import {
   listColumnsAt,
@@ -29,7 +29,7 @@ import { openRecords } from '../uploads/sources.ts';
 /** Ids for tables that are not there yet: batches that are stored at once agree on them. */
 export type NewTables = Readonly<Record<'raw_data' | 'device', string>>;
 
-export const makeTableIds = (): NewTables => ({ raw_data: randomUUID(), device: randomUUID() });
+export const makeTableIds = (): NewTables => ({ raw_data: randomUUIDv7(), device: randomUUIDv7() });
 
 export interface Batch {
   db: Database;
@@ -97,7 +97,7 @@ export async function openTable(
   { db, experimentId }: Pick<Batch, 'db' | 'experimentId'>,
   kind: 'raw_data' | 'device' | 'macro',
   identifier: string,
-  newId: string = randomUUID(),
+  newId: string = randomUUIDv7(),
 ) {
   const found = await findTable(db, experimentId, identifier);
   const id = found?.id ?? newId;

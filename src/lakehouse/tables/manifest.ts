@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import { basename } from 'node:path';
 import { errors } from '../../errors.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
@@ -146,7 +146,7 @@ export interface NewTable {
 
 /** Makes a table at version 0, or answers the existing one. A taken upload name is `errors.tableNameTaken`. */
 export async function createTable(db: Queryable, table: NewTable): Promise<LakeTable> {
-  const id = table.id ?? randomUUID();
+  const id = table.id ?? randomUUIDv7();
   const identifier = table.kind === 'upload' ? id : (table.identifier ?? table.kind);
   const row = {
     id,
