@@ -172,6 +172,23 @@ describe('annotations', () => {
     expect((await annotationsOf(0)).map(({ type }) => type)).toEqual(['flag']);
   });
 
+  test('of many removals at once each annotation is counted by one', async () => {
+    const body = { tableName: tableId, rowIds: rows, annotation: comment('gone soon') };
+    const five = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: 5 }, make));
+    await call('viewer', 'POST', '/annotations/bulk', body);
+    const [{ id }] = (await annotationsOf(3)) as [Entry];
+    const single = await five(() => call('viewer', 'DELETE', `/annotations/${id}`));
+    expect(single.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404, 404]);
+    const comments = async () =>
+      (await read()).flatMap((row) => row.annotations).filter((each) => each.type === 'comment' && each.createdBy === site.cast.viewer.id);
+    const before = (await comments()).length;
+    expect(before).toBeGreaterThan(2);
+    const removal = { tableName: tableId, rowIds: rows, type: 'comment' };
+    const many = await five(() => call('viewer', 'POST', '/annotations/bulk-delete', removal));
+    expect(many.reduce((sum, { body: { rowsAffected } }) => sum + Number(rowsAffected), 0)).toBe(before);
+    expect(await comments()).toEqual([]);
+  });
+
   test('GET /api/v1/experiments/{id}/data finds rows by their flags, in pages, counts, aggregations, downloads and exports', async () => {
     const owner = site.as(site.cast.owner);
     const table = await uploadTable(owner, experimentId, 'flagged', CSV);

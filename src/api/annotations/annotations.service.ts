@@ -4,12 +4,14 @@ import type { Caller } from '../../auth/caller.ts';
 import { decide } from '../../authorization/access.ts';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
-import type { Transaction } from '../../database/database.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, type Problem } from '../../errors.ts';
 import { appendAnnotationChanges, type AnnotationChange } from '../../ingest/annotation-log.ts';
 import { findAnnotations, findMissingRows, type AnnotationsAsked, type StandingAnnotation } from '../../lakehouse/plan/annotations.ts';
 import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
-import { findInternalTables } from '../../lakehouse/tables/manifest.ts';
+import { retryUnchanged } from '../../lakehouse/tables/attempts.ts';
+import { findInternalTables, lockTable } from '../../lakehouse/tables/manifest.ts';
+import type { LiveTable } from '../../lakehouse/terms/plan.ts';
 import { openSource } from '../data/data.service.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
@@ -46,13 +48,31 @@ async function requireRows(ctx: Context, table: OpenTable, rowIds: readonly stri
     .with({ members: { rowIds: named } });
 }
 
-async function standing(ctx: Context, table: OpenTable, asked: AnnotationsAsked): Promise<StandingAnnotation[]> {
-  const { tables } = await findInternalTables(ctx.db, table.experimentId, ['annotation']);
+/** Annotations as the log had them. */
+interface Seen {
+  /** Undefined where nobody annotated anything. */
+  log: LiveTable | undefined;
+  found: StandingAnnotation[];
+}
+
+async function findStanding(ctx: Context, db: Queryable, table: OpenTable, asked: AnnotationsAsked): Promise<Seen> {
+  const { tables } = await findInternalTables(db, table.experimentId, ['annotation']);
   const rows = tables.annotation;
-  if (rows.files.length === 0) return [];
-  return findAnnotations(await ctx.reads.forSmall(rows), { scope: table.scope, rows }, asked, {
+  if (rows.files.length === 0) return { log: rows.live, found: [] };
+  const found = await findAnnotations(await ctx.reads.forSmall(rows), { scope: table.scope, rows }, asked, {
     timeoutMs: ctx.config.limits.statementTimeoutMs,
   });
+  return { log: rows.live, found };
+}
+
+/** Finds which of the annotations still stand, and keeps others from changing any until the transaction ends. Errors: sourceChanged, worth another try. */
+async function lockStanding(ctx: Context, tx: Transaction, table: OpenTable, asked: AnnotationsAsked, seen: Seen) {
+  const locked = seen.log && (await lockTable(tx, seen.log.tableId));
+  if (locked?.version === seen.log?.version) return seen.found;
+  // another engine would wait until the log is published, which waits for this lock
+  if (!ctx.reads.opensFiles) throw errors.sourceChanged();
+  const { found } = await findStanding(ctx, tx, table, asked);
+  return found.filter(({ id }) => seen.found.some((each) => each.id === id));
 }
 
 /** Puts the caller into the identity dimension before the first of their annotations can be seen. */
@@ -65,22 +85,22 @@ async function nameAnnotator(ctx: Context, caller: Caller, experimentId: string)
 interface Written {
   action: AuditAction;
   experimentId: string;
-  details: object;
 }
 
-/** Appends changes to annotations and an audit event, unless the experiment is archived. */
+/** Appends changes to annotations and an audit event, unless the experiment is archived. `settle` answers the call and the details of the event. */
 const write = <T>(
   ctx: Context,
   caller: Caller,
-  { action, experimentId, details }: Written,
+  { action, experimentId }: Written,
   changes: readonly AnnotationChange[],
-  answer: (tx: Transaction) => Promise<T>,
+  settle: (tx: Transaction) => Promise<{ answer: T; details: object }>,
 ): Promise<T> =>
   appendAnnotationChanges({ db: ctx.db, staging: ctx.staging }, experimentId, changes, async (tx) => {
     await requireWritable(tx, experimentId);
+    const { answer, details } = await settle(tx);
     const resource = { type: 'experiment', id: experimentId };
     await audit(tx, caller, { action, organizationId: caller.organizationId, resource, details });
-    return answer(tx);
+    return answer;
   });
 
 /** Annotates rows of a table, one annotation each. Errors: rowsNotFound, which names the missing rows; nothing has changed then. */
@@ -105,9 +125,10 @@ export async function annotateRows(ctx: Context, caller: Caller, experimentId: s
     updatedAt: now,
   }));
   const details = { tableId: table.identifier, rows: changes.length, annotationIds: changes.slice(0, MOST_NAMED).map(({ id }) => id) };
-  return write(ctx, caller, { action: 'annotation.created', experimentId, details }, changes, (tx) =>
-    caller.created(tx, { rowsAffected: changes.length }),
-  );
+  return write(ctx, caller, { action: 'annotation.created', experimentId }, changes, async (tx) => ({
+    answer: await caller.created(tx, { rowsAffected: changes.length }),
+    details,
+  }));
 }
 
 interface AnnotationPath {
@@ -115,18 +136,28 @@ interface AnnotationPath {
   annotationId: string;
 }
 
+const MOST_TRIES = 10;
+
 const mayManage = async (ctx: Context, caller: Caller, experimentId: string): Promise<boolean> =>
   (await decide(ctx.db, caller.userId, 'experiment', experimentId, 'manage')).allow;
 
-/** Finds an annotation that the caller may change: their own, or anybody's with `manage`, in a table that they may read. */
-async function changeable(ctx: Context, caller: Caller, { experimentId, annotationId }: AnnotationPath): Promise<StandingAnnotation> {
+/**
+ * Finds an annotation that the caller may change: their own, or anybody's with `manage`, in a table that they may read. `lock` keeps it as it is until the
+ * transaction ends. Errors: annotationNotFound, also by `lock`, annotationNotYours.
+ */
+async function changeable(ctx: Context, caller: Caller, { experimentId, annotationId }: AnnotationPath) {
   // raw_data always exists, and whoever may contribute may open it, as these routes require
   const scoped = await openTable(ctx.db, caller.userId, experimentId, 'raw_data');
-  const [found] = await standing(ctx, scoped, { id: annotationId.toLowerCase() });
+  const asked = { id: annotationId.toLowerCase() };
+  const seen = await findStanding(ctx, ctx.db, scoped, asked);
+  const [found] = seen.found;
   if (!found) throw errors.annotationNotFound();
   await openTable(ctx.db, caller.userId, experimentId, found.table_id);
   if (found.created_by !== caller.userId && !(await mayManage(ctx, caller, experimentId))) throw errors.annotationNotYours();
-  return found;
+  const lock = async (tx: Transaction): Promise<void> => {
+    if ((await lockStanding(ctx, tx, scoped, asked, seen)).length === 0) throw errors.annotationNotFound();
+  };
+  return { found, lock };
 }
 
 const changeOf = (found: StandingAnnotation, sequence: number, now: string): AnnotationChange => ({
@@ -144,26 +175,27 @@ const changeOf = (found: StandingAnnotation, sequence: number, now: string): Ann
 });
 
 /** Changes the content of an annotation; its type stays. Errors: annotationNotFound, annotationNotYours. */
-export async function changeAnnotation(
-  ctx: Context,
-  caller: Caller,
-  path: AnnotationPath,
-  content: AnnotationContent,
-): Promise<RowsAffected> {
-  const found = await changeable(ctx, caller, path);
-  if (content.type !== found.type) throw refuse([{ path: '/content/type', message: `must stay ${found.type}` }]);
-  const change = { ...changeOf(found, await findNextSequence(ctx.db), new Date().toISOString()), ...checkedContent(content, '/content') };
-  const written: Written = { action: 'annotation.updated', experimentId: path.experimentId, details: { annotationId: found.id } };
-  return write(ctx, caller, written, [change], async () => ({ rowsAffected: 1 }));
-}
+export const changeAnnotation = (ctx: Context, caller: Caller, path: AnnotationPath, content: AnnotationContent): Promise<RowsAffected> =>
+  retryUnchanged(MOST_TRIES, async () => {
+    const { found, lock } = await changeable(ctx, caller, path);
+    if (content.type !== found.type) throw refuse([{ path: '/content/type', message: `must stay ${found.type}` }]);
+    const change = { ...changeOf(found, await findNextSequence(ctx.db), new Date().toISOString()), ...checkedContent(content, '/content') };
+    return write(ctx, caller, { action: 'annotation.updated', experimentId: path.experimentId }, [change], async (tx) => {
+      await lock(tx);
+      return { answer: { rowsAffected: 1 }, details: { annotationId: found.id } };
+    });
+  });
 
 /** Removes an annotation. Errors: annotationNotFound, annotationNotYours. */
-export async function removeAnnotation(ctx: Context, caller: Caller, path: AnnotationPath): Promise<RowsAffected> {
-  const found = await changeable(ctx, caller, path);
-  const change = { ...changeOf(found, await findNextSequence(ctx.db), new Date().toISOString()), deleted: true };
-  const written: Written = { action: 'annotation.deleted', experimentId: path.experimentId, details: { annotationIds: [found.id] } };
-  return write(ctx, caller, written, [change], async () => ({ rowsAffected: 1 }));
-}
+export const removeAnnotation = (ctx: Context, caller: Caller, path: AnnotationPath): Promise<RowsAffected> =>
+  retryUnchanged(MOST_TRIES, async () => {
+    const { found, lock } = await changeable(ctx, caller, path);
+    const change = { ...changeOf(found, await findNextSequence(ctx.db), new Date().toISOString()), deleted: true };
+    return write(ctx, caller, { action: 'annotation.deleted', experimentId: path.experimentId }, [change], async (tx) => {
+      await lock(tx);
+      return { answer: { rowsAffected: 1 }, details: { annotationIds: [found.id] } };
+    });
+  });
 
 /** Removes annotations of one type from rows, as far as the caller may remove them. Errors: rowsNotFound; nothing has changed then. */
 export async function removeAnnotations(
@@ -175,16 +207,22 @@ export async function removeAnnotations(
   const table = await annotatedTable(ctx, caller, experimentId, body.tableName);
   const rowIds = [...new Set(body.rowIds)];
   await requireRows(ctx, table, rowIds);
-  const found = await standing(ctx, table, { tableId: table.identifier, rowIds, type: body.type });
-  const all = await mayManage(ctx, caller, experimentId);
-  const mine = found.filter(({ created_by: author }) => all || author === caller.userId);
-  if (mine.length === 0) {
-    await ctx.db.transaction((tx) => requireWritable(tx, experimentId));
-    return { rowsAffected: 0 };
-  }
-  const sequence = await findNextSequence(ctx.db);
-  const now = new Date().toISOString();
-  const changes = mine.map((one) => ({ ...changeOf(one, sequence, now), deleted: true }));
-  const details = { tableId: table.identifier, annotationIds: mine.slice(0, MOST_NAMED).map(({ id }) => id), count: mine.length };
-  return write(ctx, caller, { action: 'annotation.deleted', experimentId, details }, changes, async () => ({ rowsAffected: mine.length }));
+  const asked = { tableId: table.identifier, rowIds, type: body.type };
+  return retryUnchanged(MOST_TRIES, async () => {
+    const seen = await findStanding(ctx, ctx.db, table, asked);
+    const all = await mayManage(ctx, caller, experimentId);
+    const mine = seen.found.filter(({ created_by: author }) => all || author === caller.userId);
+    if (mine.length === 0) {
+      await ctx.db.transaction((tx) => requireWritable(tx, experimentId));
+      return { rowsAffected: 0 };
+    }
+    const sequence = await findNextSequence(ctx.db);
+    const now = new Date().toISOString();
+    const changes = mine.map((one) => ({ ...changeOf(one, sequence, now), deleted: true }));
+    return write(ctx, caller, { action: 'annotation.deleted', experimentId }, changes, async (tx) => {
+      const ended = await lockStanding(ctx, tx, table, asked, { ...seen, found: mine });
+      const details = { tableId: table.identifier, annotationIds: ended.slice(0, MOST_NAMED).map(({ id }) => id), count: ended.length };
+      return { answer: { rowsAffected: ended.length }, details };
+    });
+  });
 }

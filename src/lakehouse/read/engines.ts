@@ -64,6 +64,11 @@ export class Engines {
     return { warehouse: tables, source: { ...source, extents: undefined, keptRows: undefined } };
   }
 
+  /** Whether `forSmall` opens files, which it sees as soon as they are committed. */
+  get opensFiles(): boolean {
+    return this.#options.files !== undefined;
+  }
+
   /** Chooses the engine for a small table that only the service reads. Throws `lakeNotPublished`. */
   async forSmall({ live }: TableRows): Promise<Warehouse> {
     const { files, tables, published } = this.#options;
