@@ -163,34 +163,35 @@ export function makeDeviceLifecycle(options: LifecycleOptions) {
     return 'sequence' in outcome ? outcome.sequence : null;
   }
 
-  /** Under the lock, ends what was left unfinished, asks the table, then runs the new sequence. A sequence that fails before its commit is undone at once. */
-  async function perform(deviceId: string, event: DeviceEvent, csr: string | null, until = Infinity): Promise<Run | null> {
-    return store.lock(deviceId, async () => {
-      const device = await settle(deviceId);
-      if (!device) {
-        if (event === 'delete') return null;
-        throw errors.resourceNotFound('device');
-      }
-      const operation = permitted(device, event);
-      if (!operation) return null;
-      const sequence: Sequence = { id: randomUUID(), operation, next: 0, from: device.state, certificate: null };
-      const run: Run = {
-        deviceId,
-        device: operation === 'rotate' ? { ...device, state: 'rotating' } : device,
-        sequence,
-        csr,
-        issued: null,
-      };
-      await store.save(deviceId, sequence, { state: run.device.state });
-      try {
-        await advance(run, until);
-      } catch (cause) {
-        if (run.sequence.next < committedAt[operation]) await settle(deviceId).catch(() => null);
-        throw cause;
-      }
-      return run;
-    });
+  /** For who holds the lock: ends what was left unfinished, asks the table, then runs the new sequence. A sequence that fails before its commit is undone at once. */
+  async function change(deviceId: string, event: DeviceEvent, csr: string | null, until = Infinity): Promise<Run | null> {
+    const device = await settle(deviceId);
+    if (!device) {
+      if (event === 'delete') return null;
+      throw errors.resourceNotFound('device');
+    }
+    const operation = permitted(device, event);
+    if (!operation) return null;
+    const sequence: Sequence = { id: randomUUID(), operation, next: 0, from: device.state, certificate: null };
+    const run: Run = {
+      deviceId,
+      device: operation === 'rotate' ? { ...device, state: 'rotating' } : device,
+      sequence,
+      csr,
+      issued: null,
+    };
+    await store.save(deviceId, sequence, { state: run.device.state });
+    try {
+      await advance(run, until);
+    } catch (cause) {
+      if (run.sequence.next < committedAt[operation]) await settle(deviceId).catch(() => null);
+      throw cause;
+    }
+    return run;
   }
+
+  const perform = (deviceId: string, event: DeviceEvent, csr: string | null, until?: number): Promise<Run | null> =>
+    store.lock(deviceId, () => change(deviceId, event, csr, until));
 
   async function certify(deviceId: string, event: 'issue' | 'rotate', csr: string | null): Promise<CertificateBundle> {
     const keys =
@@ -228,9 +229,16 @@ export function makeDeviceLifecycle(options: LifecycleOptions) {
     async rebind(deviceId: string): Promise<void> {
       await perform(deviceId, 'rebind', null);
     },
-    /** Removes certificates, thing and row; an unknown device is nothing to do. */
-    async remove(deviceId: string): Promise<void> {
-      await perform(deviceId, 'delete', null);
+    /** Removes certificates, thing and row. Answers whether there is such a device; if so, `begin` is done first, while nobody else changes it. */
+    async remove(deviceId: string, begin = async (): Promise<void> => undefined): Promise<boolean> {
+      let isThere = false;
+      await store.lock(deviceId, async () => {
+        isThere = (await store.load(deviceId)) !== null;
+        if (!isThere) return;
+        await begin();
+        await change(deviceId, 'delete', null);
+      });
+      return isThere;
     },
     /**
      * Ends what the registry holds of a device whose row is gone: certificates and thing. `holder` tells of a device that has been registered anew under

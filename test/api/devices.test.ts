@@ -215,6 +215,16 @@ describe('GET and DELETE /api/v1/devices/{deviceId}', () => {
     expect(await things()).toBe(before - 1);
     await register({ serialNumber: device.serialNumber });
   });
+
+  test('of many deletions at once one is carried out, and written down once', async () => {
+    const { id } = await register();
+    const many = await Promise.all(Array.from({ length: 5 }, () => owner()('DELETE', `/api/v1/devices/${id}`)));
+    expect(many.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404, 404]);
+    const written = await owner()('GET', `/api/v1/organizations/${site.cast.leafLab}/audit`, {
+      query: { resourceId: id, action: 'device.deleted' },
+    });
+    expect(written.body).toHaveLength(1);
+  });
 });
 
 describe('certificates', () => {

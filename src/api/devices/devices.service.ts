@@ -140,13 +140,15 @@ export const patchDevice = (
     return found;
   });
 
-/** Removes a device: its certificates, its thing and its row. Its measurements stay. */
+/** Removes a device: its certificates, its thing and its row. Its measurements stay. Errors: preconditionFailed, resourceNotFound. */
 export async function removeDevice(ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> {
-  const device = await requireDevice(ctx, id);
-  if (versions && !versions.includes(device.version)) throw errors.preconditionFailed();
-  await ctx.db.transaction((tx) =>
-    audit(tx, caller, { action: 'device.deleted', organizationId: device.organizationId, resource: { type: 'device', id } }),
-  );
-  await ctx.iot.lifecycle.remove(id);
+  const begin = async () => {
+    const device = await requireDevice(ctx, id);
+    if (versions && !versions.includes(device.version)) throw errors.preconditionFailed();
+    await ctx.db.transaction((tx) =>
+      audit(tx, caller, { action: 'device.deleted', organizationId: device.organizationId, resource: { type: 'device', id } }),
+    );
+  };
+  if (!(await ctx.iot.lifecycle.remove(id, begin))) throw errors.resourceNotFound('device');
   return null;
 }
