@@ -236,6 +236,13 @@ describe('exports', () => {
     expect((await call('viewer', 'GET', '/nonsense')).body.code).toBe('INVALID_ID');
   });
 
+  test('of many removals of a finished export at once one is carried out', async () => {
+    const exportId = await start({});
+    expect(await finished(exportId)).toMatchObject({ status: 'completed' });
+    const many = await Promise.all(Array.from({ length: 5 }, () => call('viewer', 'DELETE', `/${exportId}`)));
+    expect(many.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404, 404]);
+  });
+
   test('DELETE /api/v1/experiments/{id}/data/exports/{exportId}: not ready, cancelled, failed, expired, removed', async () => {
     const release = await hold('viewer');
     const exportId = await start({});

@@ -186,7 +186,7 @@ export async function removeObjects(ctx: Context, exportId: string, keep?: strin
   return bytes;
 }
 
-/** Cancels an unfinished export, or removes a finished one with its file. Exports of other people need `manage`. */
+/** Cancels an unfinished export, or removes a finished one with its file. Exports of other people need `manage`. Errors: exportNotFound, exportNotYours. */
 export async function removeExport(ctx: Context, caller: Caller, path: ExportPath): Promise<void> {
   const { row, table } = await opened(ctx, caller, path);
   if (row.createdBy !== caller.userId && !(await decide(ctx.db, caller.userId, 'experiment', path.experimentId, 'manage')).allow)
@@ -205,7 +205,8 @@ export async function removeExport(ctx: Context, caller: Caller, path: ExportPat
   // the file goes first: a failure in between leaves the row, by which it is removed again
   await removeObjects(ctx, row.exportId);
   await ctx.db.transaction(async (tx) => {
-    if ((await deleteExport(tx, row.exportId)) > 0) await audit(tx, caller, { action: 'export.deleted', ...event });
+    if ((await deleteExport(tx, row.exportId)) === 0) throw errors.exportNotFound();
+    await audit(tx, caller, { action: 'export.deleted', ...event });
   });
 }
 
