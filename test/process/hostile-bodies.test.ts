@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
-import { text as readText } from 'node:stream/consumers';
+import { json as readJson } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,7 +15,8 @@ const SHARE = Number(process.env['SOAK'] ?? 0.1);
 const BODIES = Math.round((SHARE < 1 ? 500 : 1_000) * SHARE);
 const MEGABYTES = 10;
 const MOST_BYTES = 16_384;
-const MOST_HELD_MS = 50;
+const MOST_WORKED_MS = 50;
+const HEALTH_P99_MS = 50;
 /** The operators' own measure looks every 20 ms, and counts these to the time that it finds. */
 const WATCH = `--import=${join(import.meta.dirname, '..', 'support', 'watches-loop.ts')}`;
 
@@ -146,11 +147,18 @@ function targets(): Target[] {
   );
 }
 
-/** Longest time for which the event loop was held since this was last asked, in milliseconds. */
-const longestHold = () =>
-  new Promise<number>((resolve, reject) => {
+interface Turn {
+  /** Milliseconds from one look at the loop to the next. */
+  held: number;
+  /** Those of them in which the loop's thread had a processor. */
+  worked: number;
+}
+
+/** The longest turn of the event loop since this was last asked. */
+const longestTurn = () =>
+  new Promise<Turn>((resolve, reject) => {
     get({ socketPath }, (response) => {
-      readText(response).then((held) => resolve(Number(held)), reject);
+      readJson(response).then((turn) => resolve(turn as Turn), reject);
     }).on('error', reject);
   });
 
@@ -176,20 +184,23 @@ test(`${BODIES} hostile bodies hold up nobody and are refused in few words`, { t
   })();
   const slow: string[] = [];
   const statuses = new Map<number, number>();
-  let longest = 0;
+  const longest: Turn = { held: 0, worked: 0 };
+  let waited = 0;
   try {
     for (const [{ target, kind }, turn] of picked) {
       const body = Buffer.from(KINDS[kind]!(target.lists[turn % target.lists.length]!));
-      await longestHold();
+      await longestTurn();
       const answer = await ask(target.method, target.path, body);
-      const held = await longestHold();
+      const { held, worked } = await longestTurn();
       const what = `${kind} to ${target.method} ${target.template}`;
       // what fits is stored, and given back
       if (answer.status >= 400) expect(Buffer.byteLength(answer.text), what).toBeLessThanOrEqual(MOST_BYTES);
       expect(answer.status, `${what}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      longest = Math.max(longest, held);
-      if (held > MOST_HELD_MS) slow.push(`${Math.round(held)} ms: ${what} (${answer.status})`);
+      longest.held = Math.max(longest.held, held);
+      longest.worked = Math.max(longest.worked, worked);
+      if (held > MOST_WORKED_MS) waited += 1;
+      if (worked > MOST_WORKED_MS) slow.push(`${Math.round(worked)} ms: ${what} (${answer.status})`);
     }
   } finally {
     running = false;
@@ -198,16 +209,16 @@ test(`${BODIES} hostile bodies hold up nobody and are refused in few words`, { t
   waits.sort((a, b) => a - b);
   const p99 = waits[Math.floor(waits.length * 0.99)] ?? 0;
   console.log(
-    `${picked.length} hostile bodies to ${all.length} operations: ${JSON.stringify(Object.fromEntries(statuses))}, loop held ${longest.toFixed(0)} ms at most, health p99 ${p99.toFixed(0)} ms`,
+    `${picked.length} hostile bodies to ${all.length} operations: ${JSON.stringify(Object.fromEntries(statuses))}, the loop worked ${longest.worked.toFixed(0)} ms at a time at most, health p99 ${p99.toFixed(0)} ms. With its waits for a processor the loop was held ${longest.held.toFixed(0)} ms at most, by ${waited} bodies for more than ${MOST_WORKED_MS} ms.`,
     slow,
   );
   expect([...statuses.keys()].filter((status) => status >= 400).length).toBeGreaterThan(0);
   // no text of ten megabytes is read in no time
-  expect(longest).toBeGreaterThan(1);
+  expect(longest.worked).toBeGreaterThan(1);
   // times are for a machine that does nothing else
   if (SHARE < 1) return;
   expect(slow).toEqual([]);
-  expect(p99).toBeLessThanOrEqual(MOST_HELD_MS);
+  expect(p99).toBeLessThanOrEqual(HEALTH_P99_MS);
 });
 
 test('a batch of macros of 60 MB is read in turns, and its items as they were', { timeout: 300_000 }, async () => {
@@ -228,14 +239,16 @@ test('a batch of macros of 60 MB is read in turns, and its items as they were', 
   for (const list of [`${item(0)}${padding},${padding}`, `${item(0)}${padding},${padding},${item(1)}`, `${padding},${padding}${item(0)}`])
     expect((await ask('POST', '/api/v1/macros/execute-batch', padded(list))).text).toContain('MALFORMED_JSON');
   const large = batch(Math.round(SHARE < 1 ? 500 : 5_000));
-  await longestHold();
+  await longestTurn();
   // the last item names no macro id, so that all of the body is read and checked and nothing is run
   const spoilt = Buffer.concat([large.subarray(0, large.length - 2), Buffer.from(',{"id":"x"}]}')]);
   const answer = await ask('POST', '/api/v1/macros/execute-batch', spoilt);
-  const held = await longestHold();
-  console.log(`${(spoilt.length / 1e6).toFixed(0)} MB of items: loop held ${held.toFixed(0)} ms at most`);
+  const { held, worked } = await longestTurn();
+  console.log(
+    `${(spoilt.length / 1e6).toFixed(0)} MB of items: the loop worked ${worked.toFixed(0)} ms at a time at most, held ${held.toFixed(0)}`,
+  );
   expect([answer.status, Buffer.byteLength(answer.text) <= MOST_BYTES], answer.text.slice(0, 300)).toEqual([400, true]);
-  if (SHARE >= 1) expect(held).toBeLessThanOrEqual(MOST_HELD_MS);
+  if (SHARE >= 1) expect(worked).toBeLessThanOrEqual(MOST_WORKED_MS);
 });
 
 test('a query whose names repeat ten thousand times is refused at once', async () => {
