@@ -67,7 +67,7 @@ export async function patchDashboard(
 ): Promise<VersionedDashboard> {
   const layout = body.layout === undefined ? undefined : readShape(layoutShape, body.layout, '/layout');
   const widgets = body.widgets === undefined ? undefined : readShape(widgetsShape, body.widgets, '/widgets');
-  const given = listGiven(body, ['name', 'description', 'layout', 'widgets']);
+  const given = listGiven(body, { name: true, description: true, layout: true, widgets: true });
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFind(tx, target);
     const { organizationId } = await lockOpenExperiment(tx, target.experimentId);

@@ -90,7 +90,14 @@ export const patchExperiment = (
     if (!state) throw errors.resourceNotFound('experiment');
     if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
     const { locations, ...fields } = body;
-    const given = listGiven(body, ['name', 'description', 'status', 'embargoUntil', 'anonymizeContributors', 'locations']);
+    const given = listGiven(body, {
+      name: true,
+      description: true,
+      status: true,
+      embargoUntil: true,
+      anonymizeContributors: true,
+      locations: true,
+    });
     if (given.length === 0) return requireExperiment(tx, id);
     if (state.status === 'archived' && given.some((name) => name !== 'status')) throw errors.experimentArchived();
     // measurements that came while it was archived flow in now

@@ -33,9 +33,9 @@ export function readShape<T>(schema: z.ZodType<T>, value: unknown, root = ''): T
   return result.data;
 }
 
-/** Lists which of these members a body gives a value. Whatever else it holds is no change. */
-export const listGiven = <T extends object>(body: T, members: readonly (keyof T & string)[]): string[] =>
-  members.filter((member) => body[member] !== undefined);
+/** Lists which members a body gives a value. Whatever else it holds is no change. `members` names all that the body's type has. */
+export const listGiven = <T extends object>(body: T, members: Record<keyof T & string, true>): string[] =>
+  Object.keys(members).filter((member) => body[member as keyof T] !== undefined);
 
 /** Runs a check of a query whose parts were sent in the body. Problems that it finds in the query are told as problems of the body. */
 export async function blameBody<T>(check: () => Promise<T> | T): Promise<T> {

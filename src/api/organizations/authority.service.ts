@@ -101,7 +101,17 @@ export async function lockOwn(
   return { standing, members };
 }
 
-const FIELDS = ['name', 'slug', 'logo', 'metadata', 'type', 'description', 'website', 'location', 'visibility'] as const;
+const FIELDS = {
+  name: true,
+  slug: true,
+  logo: true,
+  metadata: true,
+  type: true,
+  description: true,
+  website: true,
+  location: true,
+  visibility: true,
+} as const;
 
 /** Changes the given fields. For owners. Errors: youAreNotAllowedToUpdateThisOrganization, personalWorkspace, those of the slug. */
 export const changeOrganization = (ctx: Context, caller: Caller, id: string, change: OrganizationChanges): Promise<ManagedOrganization> =>

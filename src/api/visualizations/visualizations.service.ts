@@ -85,7 +85,7 @@ export async function patchVisualization(
   body: VisualizationPatch,
 ): Promise<VersionedVisualization> {
   const config = body.config === undefined ? undefined : readShape(configShape, body.config, '/config');
-  const given = listGiven(body, ['name', 'description', 'chartFamily', 'chartType', 'config', 'dataConfig']);
+  const given = listGiven(body, { name: true, description: true, chartFamily: true, chartType: true, config: true, dataConfig: true });
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFindAs(tx, target);
     const { organizationId } = await lockOpenExperiment(tx, target.experimentId);

@@ -103,7 +103,7 @@ export const changeWebhook = (
 ): Promise<StoredWebhook> =>
   ctx.db.transaction(async (tx) => {
     const found = await lock(tx, caller, path, versions);
-    const fields = listGiven(body, ['url', 'description', 'kinds', 'enabled']);
+    const fields = listGiven(body, { url: true, description: true, kinds: true, enabled: true });
     if (fields.length === 0) return found;
     const changed = await updateWebhook(tx, found.id, {
       url: body.url === undefined ? undefined : checkUrl(ctx, body.url),
