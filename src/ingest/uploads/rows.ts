@@ -216,7 +216,8 @@ export const widenUploadTable = (
 const ADVICE: Partial<Record<RefusalReason, string>> = {
   invalid_utf8: 'Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252.',
   invalid_characters: 'Send the file with the encoding that it is in.',
-  invalid_json: "JSON has neither NaN nor Infinity, which Python's json.dumps writes: send null instead.",
+  invalid_json:
+    "A text that is cut off or misspelled is no JSON; nor are NaN and Infinity, which Python's json.dumps writes: send null instead.",
 };
 /** What is said where no record of a file fits its header. */
 const NONE_FITS =
