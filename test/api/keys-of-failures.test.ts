@@ -38,8 +38,9 @@ test.each([
 ])('a key whose first call failed with %s is free for the next call at once', async (state, status) => {
   const key = headers();
   const mend = await refuse(state);
-  expect((await create(`K ${state}`, { headers: key })).status).toBe(status);
-  expect((await create(`K ${state}`, { headers: key })).status).toBe(status);
+  const answers = new Set<number>();
+  for (let times = 0; times < 50; times += 1) answers.add((await create(`K ${state}`, { headers: key })).status);
+  expect([...answers]).toEqual([status]);
   await mend();
   const made = await create(`K ${state}`, { headers: key });
   expect(made.status).toBe(201);

@@ -43,13 +43,33 @@ async function release(db: Database, claim: Claim): Promise<void> {
   }
 }
 
+const nameCall = ({ callerId, method, path, key }: Claim): string => JSON.stringify([callerId, method, path, key]);
+
+/** The keys that are being given back, by their calls. */
+const returning = new Map<string, Promise<void>>();
+
+function giveBack(db: Database, claim: Claim): void {
+  const call = nameCall(claim);
+  const returned = release(db, claim).finally(() => {
+    if (returning.get(call) === returned) returning.delete(call);
+  });
+  returning.set(call, returned);
+}
+
+/** Waits for the key of a call that has just failed. Whoever was told so may repeat it before the key is back. */
+async function awaitReturn(claim: Claim): Promise<void> {
+  const returned = returning.get(nameCall(claim));
+  if (returned) await Promise.race([returned, sleep(RELEASE_EVERY_MS, undefined, { ref: false })]);
+}
+
 const describeCall = ({ method, path }: Request, { userId: callerId }: Caller, key: string) => ({ callerId, method, path, key });
 
 /** Takes a key for a first call. Answers what an earlier call keeps instead; errors where that still runs. */
 async function takeKey(db: Database, claim: Claim, print: Buffer): Promise<KeptAnswer | undefined> {
+  await awaitReturn(claim);
   const claimed = await claimKey(db, claim, print).catch((error: unknown) => {
     // the statement may have claimed the key although its answer is lost
-    void release(db, claim);
+    giveBack(db, claim);
     throw error;
   });
   if (claimed > 0) return undefined;
@@ -88,7 +108,7 @@ function keepFirst({ request, response, caller }: Holder, db: Database, claim: C
   const settle = (isDone: boolean) => {
     if (isSettled) return;
     isSettled = true;
-    if (!isDone) void release(db, claim);
+    if (!isDone) giveBack(db, claim);
   };
   getExchange(response).onHead = () => settle(kept && response.statusCode < 400);
   // nobody is answered any more, and the call may still fail: the release waits for its transaction, and leaves an answer that was committed
