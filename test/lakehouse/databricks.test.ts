@@ -138,6 +138,22 @@ describe('sessions', () => {
     expect(await ask()).toEqual(Array.from({ length: 6 }, () => [{ one: 1 }]));
   });
 
+  test('a session that was in use while its like died is not used again', async () => {
+    const warehouse = await openAnother({ statements: 2 });
+    await Promise.all([warehouse.rows(one), warehouse.rows(one)]);
+    await settled(warehouse);
+    // the first statement is heard to end before the dead session of the second is, so the second is sent again in the first one's place
+    lake.server.inject({ method: 'CloseOperation', how: { kind: 'late', ms: 300 } });
+    const closed = lake.server.count('CloseOperation');
+    await warehouse.rows(one);
+    await expect.poll(() => lake.server.count('CloseOperation')).toBe(closed + 1);
+    await lake.server.expireSessions();
+    lake.server.inject({ method: 'CloseSession', how: { kind: 'late', ms: 1_000 } });
+    expect(await warehouse.rows(one)).toEqual([{ one: 1 }]);
+    expect(lake.server.pendingFaults).toBe(0);
+    await warehouse.close();
+  });
+
   test('no more statements at once than allowed, and sessions that lie about are closed', async () => {
     const warehouse = await openAnother({ statements: 2, idleMs: 50 });
     const sessions = lake.server.count('OpenSession');

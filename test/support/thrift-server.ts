@@ -44,7 +44,9 @@ export interface Fault {
     | { kind: 'cut' }
     /** The answer is whole, but a batch in it is not. */
     | { kind: 'torn' }
-    | { kind: 'slow'; ms: number };
+    | { kind: 'slow'; ms: number }
+    /** Done, then answered late. */
+    | { kind: 'late'; ms: number };
 }
 
 export interface SeenStatement {
@@ -224,6 +226,7 @@ export class ThriftServer {
         .end();
     this.#pending = fault?.kind === 'status' || fault?.kind === 'torn' ? fault : undefined;
     const bytes = await this.#process(body);
+    if (fault?.kind === 'late') await sleep(fault.ms);
     response.writeHead(200, { 'content-type': 'application/x-thrift', 'content-length': bytes.length });
     if (fault?.kind === 'cut') {
       response.write(bytes.subarray(0, bytes.length / 2));

@@ -26,6 +26,8 @@ interface Idle {
   session: Session;
   since: number;
   cancelled: number;
+  /** How often sessions had been forgotten when this one was opened. */
+  era: number;
 }
 
 interface Waiter {
@@ -38,6 +40,7 @@ const MOST_CANCELLED = 50;
 export class DatabricksSessions {
   #inUse = 0;
   #closed = false;
+  #era = 0;
   #idle: Idle[] = [];
   readonly #waiting: Waiter[] = [];
   readonly #ending = new Set<Promise<unknown>>();
@@ -64,10 +67,11 @@ export class DatabricksSessions {
     await this.#place(signal);
     const kept = this.#takeIdle();
     if (kept) return this.#lease(kept, true);
+    const era = this.#era;
     const opening = this.#open();
     try {
       const session = await awaitOrAbort(opening, signal);
-      return this.#lease({ session, since: 0, cancelled: 0 }, false);
+      return this.#lease({ session, since: 0, cancelled: 0, era }, false);
     } catch (error) {
       if (signal.aborted) this.watch(opening.then((session) => this.#end(session)).finally(() => this.#leave()));
       else this.#leave();
@@ -75,8 +79,9 @@ export class DatabricksSessions {
     }
   }
 
-  /** Closes every idle session: when one has died, the others have too. */
+  /** Closes every idle session, and those in use when they are given back: when one has died, the others have too. */
   forget(): void {
+    this.#era += 1;
     for (const { session } of this.#idle.splice(0)) this.watch(this.#end(session));
   }
 
@@ -95,14 +100,14 @@ export class DatabricksSessions {
   }
 
   #lease(kept: Idle, reused: boolean): Lease {
-    const { session } = kept;
+    const { session, era } = kept;
     return {
       session,
       reused,
       release: (cancelled = false) => {
         const ended = kept.cancelled + (cancelled ? 1 : 0);
-        if (this.#closed || ended >= MOST_CANCELLED) this.watch(this.#end(session));
-        else this.#idle.push({ session, since: performance.now(), cancelled: ended });
+        if (this.#closed || era < this.#era || ended >= MOST_CANCELLED) this.watch(this.#end(session));
+        else this.#idle.push({ session, since: performance.now(), cancelled: ended, era });
         this.#leave();
       },
       discard: () => this.#end(session).finally(() => this.#leave()),
