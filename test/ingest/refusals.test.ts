@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -117,6 +118,22 @@ test('a file whose records do not fit the memory of the engine is refused; the s
   };
   expect(await read('1GB')).toMatchObject({ status: 'completed', files: [{ stored: 30 }] });
   expect(await read('80MB')).toMatchObject({ status: 'failed', files: [{ reason: 'takes_too_much_memory', stored: 0 }] });
+});
+
+test('rows that are too wide to be written by the hundred thousand at once are written by fewer', async () => {
+  const trace = (row: number) => createHash('shake256', { outputLength: 20_000 }).update(String(row)).digest('hex');
+  const rows = Array.from({ length: 1_200 }, (_, row) => [row, trace(row)] as const);
+  const staging = await openDuckdbWriter({
+    lakeFolder: join(lake.folder, 'lake'),
+    workFolder: join(lake.folder, 'work'),
+    memoryLimit: '80MB',
+  });
+  const table = await lake.makeTable();
+  const id = await lake.receive(table, 'csv', [{ path: 'traces.csv', bytes: ['n,trace', ...rows].join('\n') }]);
+  expect(await ingestUpload({ ...lake.deps, staging }, id)).toMatchObject({ status: 'completed', files: [{ stored: 1_200 }] });
+  await staging.close();
+  const read = await lake.rows(table.id);
+  expect(read.map(({ n, trace: text }) => [Number(n), text])).toEqual(rows);
 });
 
 test('records of two megabytes, one of which lies over the end of what the engine reads at once, are all stored', async () => {

@@ -20,6 +20,7 @@ import type { Added, LakeFiles } from '../../tables/files/files.ts';
 import { openFolderFiles } from '../../tables/files/folder.ts';
 import { quoteName, quoteText } from '../../terms/quoting.ts';
 import type { ColumnValues, SessionOptions, StagingArea, StagingSession, ValuesAsked } from '../../tables/staging.ts';
+import { isOutOfMemory } from '../../../storage/full.ts';
 import { explainFailure } from './damage.ts';
 import { GIVE_BACK } from './engine.ts';
 import { countValues } from './values.ts';
@@ -41,6 +42,8 @@ interface WriterOptions {
 
 const ROWS_PER_FILE = 100_352;
 const VECTOR = 2_048;
+/** By how much fewer rows of a row group are tried after those before did not fit the memory. */
+const FEWER = 16;
 const WHOLE = 'whole.parquet';
 
 function bound({ type, value }: BoundValue): { value: DuckDBValue; type: DuckDBType } {
@@ -125,8 +128,7 @@ class DuckdbSession implements StagingSession {
       const vectors = (rows: number) => Math.max(VECTOR, Math.round(rows / VECTOR) * VECTOR);
       // All threads write one file, in order, which is cut afterwards. Several files written at once would each get rows from anywhere.
       const ordered = sorted ? select.sql : `select * from (${select.sql}) order by ${quoteName(sortColumn)} nulls last, id`;
-      const options = `format parquet, compression zstd, row_group_size ${vectors(rowsPerGroup)}, preserve_order true`;
-      await this.#run({ sql: `copy (${ordered}) to ${quoteText(join(temporary, WHOLE))} (${options})`, values: select.values });
+      await this.#write({ sql: ordered, values: select.values }, join(temporary, WHOLE), vectors(rowsPerGroup));
       const cut = await cutRowGroups(temporary, WHOLE, { rowsPerFile: vectors(rowsPerFile), sortColumn });
       const parts = await this.#describe(temporary, cut, { sortColumn, sorted });
       const written = parts.map(({ file }) => ({ written: join(temporary, file), path: `${table}/${randomUUID()}.parquet` }));
@@ -139,6 +141,18 @@ class DuckdbSession implements StagingSession {
       return { tableId, files, rowCount: files.reduce((sum, { rowCount }) => sum + rowCount, 0) };
     } finally {
       await rm(temporary, { recursive: true, force: true });
+    }
+  }
+
+  /** Writes rows as one Parquet file. Where so many rows a row group do not fit the memory, it is written anew with fewer. */
+  async #write({ sql, values }: Statement, path: string, rowsPerGroup: number): Promise<void> {
+    const options = `format parquet, compression zstd, row_group_size ${rowsPerGroup}, preserve_order true`;
+    try {
+      await this.#run({ sql: `copy (${sql}) to ${quoteText(path)} (${options})`, values });
+    } catch (error) {
+      const fewer = Math.floor(rowsPerGroup / FEWER);
+      if (!isOutOfMemory(error) || fewer === 0) throw error;
+      await this.#write({ sql, values }, path, fewer);
     }
   }
 
