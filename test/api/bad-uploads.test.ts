@@ -92,6 +92,28 @@ async function parquet(select: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await readFile(path));
 }
 
+test('fields that are not as they should be are told in the words of every other body', async () => {
+  const refused = async (fields: Record<string, string>) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append('files', new Blob(['a\n1\n']), 'a.csv');
+    const { body } = await owner('POST', uploads, { body: form });
+    return (body as { errors?: unknown }).errors;
+  };
+  const whole = { sourceKind: 'csv', targetKind: 'new', targetName: `odd_${(tables += 1)}` };
+  expect(await refused(whole)).toBeUndefined();
+  const KINDS = 'must be one of ambyte, csv, tsv, xlsx, parquet, json, ndjson';
+  for (const [fields, path, message] of [
+    [{ sourceKind: 'csv' }, '/targetKind', 'must be one of new, existing'],
+    [{ sourceKind: 'csv', targetKind: 'new' }, '/targetName', 'is required'],
+    [{ ...whole, sourceKind: 'cvs' }, '/sourceKind', KINDS],
+    [{ ...whole, decimal: ';' }, '/decimal', 'must be one of ., ,'],
+    [{ ...whole, sheet: 'x'.repeat(101) }, '/sheet', 'must have at most 100 characters'],
+    [{ sourceKind: 'csv', targetKind: 'existing', uploadTableId: 'x' }, '/uploadTableId', 'must be a UUID'],
+  ] as const)
+    expect(await refused(fields)).toEqual([{ path, message }]);
+});
+
 test('a file of another kind than its name says is refused with a reason, and its bytes are gone', async () => {
   expect(await uploaded('csv', [['a.csv', 'a\n1\n']])).toMatchObject({ status: 'completed', rowCount: 1 });
   const before = kept();

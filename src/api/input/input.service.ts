@@ -8,13 +8,21 @@ const DEEPEST = 64;
 const pathOf = (root: string, path: readonly PropertyKey[]) =>
   path.reduce<string>((text, part) => `${text}/${String(part).slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')}`, root);
 
+/** Says what a broken rule asks for, in the words in which the contract says it of a body. */
+function printIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'invalid_format' && issue.format === 'guid') return 'must be a UUID';
+  if (issue.code === 'too_big' && issue.origin === 'string') return `must have at most ${String(issue.maximum)} characters`;
+  // what a value is instead is told by no member of the issue
+  return issue.code === 'invalid_type' && issue.message.endsWith('received undefined') ? 'is required' : issue.message;
+}
+
 function problemsOf(root: string, issues: readonly z.core.$ZodIssue[]): Problem[] {
   return issues.slice(0, 20).flatMap((issue): Problem[] => {
     const path = pathOf(root, issue.path);
     if (issue.code === 'unrecognized_keys')
       return issue.keys.slice(0, 5).map((key) => ({ path, message: `has no member '${key.slice(0, 64)}'.` }));
-    if (issue.code === 'invalid_value') return [{ path, message: `must be one of ${issue.values.map(String).join(', ')}` }];
-    return [{ path, message: issue.message }];
+    return [{ path, message: printIssue(issue) }];
   });
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
+import { readShape } from '../input/input.service.ts';
 import { SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
 import { isTableName, TABLE_NAME } from '../../ingest/uploads/names.ts';
 import { DAY_ORDERS, ENCODINGS, TYPE_WORDS, type ReadingOptions } from '../../ingest/typing/readings.ts';
@@ -68,12 +69,14 @@ const joined = z.object({
   ...reading,
 });
 
+const NEITHER = { error: 'must be one of new, existing' };
+
 /** The fields of an upload, which come before its files. The published API document is made from this shape. */
-export const fieldsShape = z.discriminatedUnion('targetKind', [made, joined]);
+export const fieldsShape = z.discriminatedUnion('targetKind', [made, joined], NEITHER);
 export type Fields = z.infer<typeof fieldsShape>;
 
 /** The fields of a preview: those of an upload, except that a new table need not have a name yet. */
-export const previewShape = z.discriminatedUnion('targetKind', [made.partial({ targetName: true }), joined]);
+export const previewShape = z.discriminatedUnion('targetKind', [made.partial({ targetName: true }), joined], NEITHER);
 export type PreviewFields = z.infer<typeof previewShape>;
 
 /** Kinds of files whose values are text, each with the reading fields that apply to it. */
@@ -104,12 +107,8 @@ const USELESS: Readonly<Record<keyof ReadingOptions, string>> = {
 
 /** Checks fields against their shape. Errors: invalidInput. */
 export function checkFields<Told extends PreviewFields>(shape: z.ZodType<Told>, given: Record<string, string>): Told {
-  const parsed = shape.safeParse(given);
-  if (!parsed.success)
-    throw errors
-      .invalidInput()
-      .with({ problems: parsed.error.issues.map((issue) => ({ path: `/${issue.path.join('/')}`, message: issue.message })) });
-  const { useless } = makeReading(parsed.data);
+  const fields = readShape(shape, given);
+  const { useless } = makeReading(fields);
   if (useless !== undefined) throw errors.invalidInput().with({ problems: [{ path: `/${useless}`, message: USELESS[useless] }] });
-  return parsed.data;
+  return fields;
 }
