@@ -120,7 +120,7 @@ test('a file whose records do not fit the memory of the engine is refused; the s
   expect(await read('80MB')).toMatchObject({ status: 'failed', files: [{ reason: 'takes_too_much_memory', stored: 0 }] });
 });
 
-test('rows that are too wide to be written by the hundred thousand at once are written by fewer', async () => {
+test('rows that are too wide to be written by the hundred thousand at once are written by fewer, and so when their types widen', async () => {
   const trace = (row: number) => createHash('shake256', { outputLength: 20_000 }).update(String(row)).digest('hex');
   const rows = Array.from({ length: 1_200 }, (_, row) => [row, trace(row)] as const);
   const staging = await openDuckdbWriter({
@@ -129,11 +129,16 @@ test('rows that are too wide to be written by the hundred thousand at once are w
     memoryLimit: '80MB',
   });
   const table = await lake.makeTable();
-  const id = await lake.receive(table, 'csv', [{ path: 'traces.csv', bytes: ['n,trace', ...rows].join('\n') }]);
-  expect(await ingestUpload({ ...lake.deps, staging }, id)).toMatchObject({ status: 'completed', files: [{ stored: 1_200 }] });
+  const bring = async (name: string, lines: readonly unknown[]) => {
+    const id = await lake.receive(table, 'csv', [{ path: name, bytes: ['n,trace', ...lines].join('\n') }]);
+    return ingestUpload({ ...lake.deps, staging }, id);
+  };
+  expect(await bring('traces.csv', rows)).toMatchObject({ status: 'completed', files: [{ stored: 1_200 }] });
+  expect(await bring('one.csv', ['0.5,x'])).toMatchObject({ status: 'completed', files: [{ stored: 1 }] });
   await staging.close();
   const read = await lake.rows(table.id);
-  expect(read.map(({ n, trace: text }) => [Number(n), text])).toEqual(rows);
+  expect(read).toHaveLength(1_201);
+  expect(new Map(read.map(({ n, trace: text }) => [Number(n), text]))).toEqual(new Map([...rows, [0.5, 'x']]));
 });
 
 test('records of two megabytes, one of which lies over the end of what the engine reads at once, are all stored', async () => {

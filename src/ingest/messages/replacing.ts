@@ -4,6 +4,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { listFilesAt, type ColumnState } from '../../lakehouse/tables/manifest.ts';
+import type { LakeFile } from '../../lakehouse/tables/manifest-rows.ts';
 import { setFilesVariable, writeSelect, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { listFunctions, setVariable } from '../pipeline.ts';
@@ -59,20 +60,20 @@ export interface Replaced {
 }
 
 /**
- * Stages anew, without some rows, the files of a table that hold those rows, and in any case the files of `also` (ids by absolute path). `from` and `to` are
+ * Stages anew, without some rows, the files of a table that hold those rows, and in any case the files of `also` (by absolute path). `from` and `to` are
  * values of the sort column, and say in which files the rows can be.
  */
 export async function stageWithout(
   batch: Batch,
   table: { id: string; version: number; known: readonly ColumnState[] },
   { key, values }: Replaced,
-  { from, to, also = new Map() }: { from?: string; to?: string; also?: ReadonlyMap<string, string> } = {},
+  { from, to, also = new Map() }: { from?: string; to?: string; also?: ReadonlyMap<string, LakeFile> } = {},
 ): Promise<Rewritten> {
   const { db, session, staging, experimentId } = batch;
   const files = await listFilesAt(db, table.id, table.version, { from, to });
   const nothing: Rewritten = { retire: [] };
   if (files.length === 0 && also.size === 0) return nothing;
-  const full = new Map([...also, ...files.map(({ id, path }) => [join(staging.lakeFolder, path), id] as const)]);
+  const full = new Map([...also, ...files.map((file) => [join(staging.lakeFolder, file.path), file] as const)]);
   await session.prepare([setFilesVariable([...full.keys()]), setVariable('replaced', values)]);
   const held = await session.rows({
     sql: `select distinct "${PATH_COLUMN}" as path from read_parquet(getvariable('files'), filename = '${PATH_COLUMN}', union_by_name = true, hive_partitioning = false)
@@ -91,5 +92,5 @@ export async function stageWithout(
     },
     sortColumn: 'timestamp',
   });
-  return { retire: paths.map((path) => full.get(path) ?? ''), staged };
+  return { retire: paths.map((path) => full.get(path)?.id ?? ''), staged };
 }

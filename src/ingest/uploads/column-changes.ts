@@ -6,7 +6,7 @@ import { errors } from '../../errors.ts';
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import { listColumnsAt, commit, findTableById, type ColumnState, type Commit } from '../../lakehouse/tables/manifest.ts';
 import type { LakeFile, LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
-import { findHolding, setFilesVariable, writeSelect } from '../../lakehouse/tables/rewriting.ts';
+import { areInOrder, findHolding, setFilesVariable, writeSelect } from '../../lakehouse/tables/rewriting.ts';
 import { printPhysicalType, type StagingArea, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { printType } from '../../lakehouse/terms/types.ts';
@@ -228,6 +228,7 @@ async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, op
     const files = await findHolding({ db, staging, session }, table, names);
     const total = [...files.values()].reduce((sum, { rowCount }) => sum + rowCount, 0);
     await onProgress?.({ done: 0, total });
+    const sorted = areInOrder([...files.values()]);
     await session.prepare([setFilesVariable([...files.keys()])]);
     const rewriting =
       isReread && files.size > 0 ? await readAgain({ session, pipelines }, target, { ...order, type }, total) : renameOnly(target, type);
@@ -236,7 +237,7 @@ async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, op
       signal?.throwIfAborted();
       await session.prepare([setFilesVariable(paths)]);
       const select = { sql: rewriting.sql, values: [] };
-      const staged = await session.stage({ tableId, experimentId: table.experimentId, select, sortColumn: 'uploaded_at' });
+      const staged = await session.stage({ tableId, experimentId: table.experimentId, select, sortColumn: 'uploaded_at', sorted });
       written.push(staged);
       if (staged.rowCount !== rows) throw new Error(`the engine wrote ${staged.rowCount} of ${rows} rows of ${tableId}`);
       done += rows;

@@ -92,7 +92,7 @@ export const listFiles = (db: Queryable, tableId: string, version: number, range
     where table_id = ${tableId} and from_version <= ${version} and (to_version is null or to_version > ${version})
       ${range.from === undefined ? nothing : fragment`and (max_key >= ${range.from}::timestamptz or max_key is null)`}
       ${range.to === undefined ? nothing : fragment`and (min_key <= ${range.to}::timestamptz or min_key is null)`}
-    order by min_key nulls last, max_key, id`);
+    order by min_key nulls last, max_key, min_id, id`);
 
 /** Live files whose values are not noted yet. */
 export const listFilesWithoutNotes = (db: Queryable, tableId: string) =>

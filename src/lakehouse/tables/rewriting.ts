@@ -26,6 +26,14 @@ export function writeSelect(columns: readonly ColumnState[], where?: string): st
   return `select *${casts === '' ? '' : ` replace (${casts})`} from (${source})${where === undefined ? '' : ` where ${where}`}`;
 }
 
+/** Whether the rows of these files, read one after the other, are in order, so that writing them anew needs no sort, which holds wide rows in memory. */
+export const areInOrder = (files: readonly LakeFile[]): boolean =>
+  files.every(({ minKey, minId, nullKeys }, at) => {
+    if (minKey === null || minId === null || nullKeys !== 0) return false;
+    const { maxKey, maxId } = files[at - 1] ?? {};
+    return maxKey == null || maxId == null || maxKey < minKey || (maxKey === minKey && maxId < minId);
+  });
+
 /** Files to retire, and the files that replace them. */
 export interface Rewritten {
   /** Ids of files. */
@@ -51,20 +59,19 @@ export const addColumns = (known: readonly ColumnState[], columns: readonly Colu
   ...new Map([...known, ...columns].map((column) => [column.name, column])).values(),
 ];
 
-/** Finds the files that hold a column of which the type changes: their ids, by absolute path. */
+/** Finds the files that hold a column of which the type changes, by absolute path, in their order. */
 export async function findWidened(
   { db, staging, session }: RewriteDeps,
   { id, version, known }: KnownTable,
   columns: readonly ColumnState[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, LakeFile>> {
   const before = new Map(known.filter(({ hasValues }) => hasValues).map(({ name, type }) => [name, printType(type)]));
   const widened = columns.filter(({ name, type }) => (before.get(name) ?? printType(type)) !== printType(type));
-  const holding = await findHolding(
+  return findHolding(
     { db, staging, session },
     { id, version },
     widened.map(({ name }) => name),
   );
-  return new Map([...holding].map(([path, file]) => [path, file.id]));
 }
 
 /** Finds the files that hold one of these columns, by absolute path, in their order. */
@@ -102,8 +109,9 @@ export async function widenFiles(
     experimentId: table.experimentId,
     select: { sql: writeSelect(addColumns(table.known, columns)), values: [] },
     sortColumn: table.sortColumn,
+    sorted: areInOrder([...files.values()]),
   });
-  return { retire: [...files.values()], staged };
+  return { retire: [...files.values()].map(({ id }) => id), staged };
 }
 
 /** Makes the part of a commit that adds and retires files. A commit that rewrites files is based on the version in which they were found. */

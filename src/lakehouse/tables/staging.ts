@@ -9,11 +9,8 @@ export interface StagingSession {
   prepare(statements: readonly Statement[]): Promise<void>;
   /** Runs a statement and answers its few rows as objects: BIGINT, DECIMAL and times as text, other numbers as numbers. */
   rows(statement: Statement): Promise<Record<string, unknown>[]>;
-  /**
-   * Writes the rows of a SELECT as immutable files of about `rowsPerFile` rows that do not overlap in (sort column, id). `sorted: true` says that the SELECT
-   * already gives that order, so the rows are not sorted again.
-   */
-  stage(request: StageRequest & { sorted?: boolean }): Promise<Staged>;
+  /** Writes the rows of a SELECT as immutable files of about `rowsPerFile` rows that do not overlap in (sort column, id). */
+  stage(request: StageRequest): Promise<Staged>;
   /** Counts the rows of each value in the columns of a file that have few values. Answers none when the file has rows of another experiment. */
   values(asked: ValuesAsked): Promise<ColumnValues[]>;
   close(): void;

@@ -98,6 +98,8 @@ export interface StageRequest {
   prepare?: readonly Statement[];
   /** The column by which files are sorted (then by row id) and pruned. */
   sortColumn: string;
+  /** Says that the SELECT gives the rows in that order already, so that they are not sorted. */
+  sorted?: boolean;
   /** About how many rows a file gets; 100,000 by default. */
   rowsPerFile?: number;
   /** About how many rows a row group gets. It is read as a whole or not at all. As many as a file has by default. */

@@ -118,7 +118,7 @@ class DuckdbSession implements StagingSession {
     return (await this.#run(statement)).getRowObjectsJson();
   }
 
-  async stage(request: StageRequest & { sorted?: boolean }): Promise<Staged> {
+  async stage(request: StageRequest): Promise<Staged> {
     const { tableId, experimentId, select, sortColumn, sorted = false, rowsPerFile = ROWS_PER_FILE, rowsPerGroup = rowsPerFile } = request;
     await this.prepare(request.prepare ?? []);
     const table = printTableFolder(experimentId, tableId);
