@@ -1,5 +1,6 @@
 import type { Queryable } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import type { LakeTable } from '../lakehouse/tables/manifest-rows.ts';
 
 export interface Waiting {
   pendingMessages: number;
@@ -60,15 +61,7 @@ export const listReasons = (db: Queryable) =>
     where m.status in ('partial', 'quarantined') group by r.key order by count desc`);
 
 export const listTables = (db: Queryable) =>
-  db.rows<{
-    id: string;
-    experimentId: string;
-    kind: string;
-    identifier: string;
-    name: string | null;
-    version: number;
-    rowCount: number;
-  }>(sql('lake.tables')`
+  db.rows<Omit<LakeTable, 'createdAt'>>(sql('lake.tables')`
     select id, experiment_id as "experimentId", kind, identifier, name, version, row_count as "rowCount" from lake_tables order by experiment_id, kind, identifier`);
 
 /** Tables that have a log, with the names that people know. */

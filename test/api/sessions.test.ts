@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { listSessionSpans, measureUptime, type PresenceMark, type StateBefore } from '../../src/api/monitoring/sessions.ts';
+import type { PresenceEventView } from '../../src/api/monitoring/monitoring.model.ts';
+import { listSessionSpans, measureUptime, type StateBefore } from '../../src/api/monitoring/sessions.ts';
 
 const at = (second: number) => new Date(second * 1000);
-const mark = (eventType: PresenceMark['eventType'], second: number, sessionIdentifier: string | null = null): PresenceMark => ({
+const mark = (eventType: PresenceEventView['eventType'], second: number, sessionIdentifier: string | null = null): PresenceEventView => ({
   eventType,
   eventTimestamp: at(second),
   disconnectReason: eventType === 'disconnected' ? 'CONNECTION_LOST' : null,
   sessionIdentifier,
 });
 const was = (connected: boolean): StateBefore => ({ connected, sessionIdentifier: null });
-const history = (events: PresenceMark[], before: StateBefore | null = null, now = 1_000) => ({
+const history = (events: PresenceEventView[], before: StateBefore | null = null, now = 1_000) => ({
   from: at(100),
   to: at(200),
   now: at(now),

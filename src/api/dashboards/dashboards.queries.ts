@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { Dashboard, DashboardLayout, DashboardWidget } from './dashboards.model.ts';
+import type { Dashboard } from './dashboards.model.ts';
 
 export type VersionedDashboard = Dashboard & { version: number };
 
@@ -24,15 +24,7 @@ export const findDashboard = (db: Queryable, experimentId: string, id: string) =
   db.one<VersionedDashboard>(sql('dashboards.find')`
     select ${columns}, d.version from dashboards d ${joins} where d.id = ${id} and d.experiment_id = ${experimentId}`);
 
-export interface DashboardRow {
-  id: string;
-  experimentId: string;
-  name: string;
-  description: string | null;
-  layout: DashboardLayout;
-  widgets: DashboardWidget[];
-  createdBy: string;
-}
+export type DashboardRow = Omit<Dashboard, 'createdByName' | 'createdAt' | 'updatedAt'>;
 
 export const insertDashboard = (db: Queryable, row: DashboardRow) =>
   db.run(sql('dashboards.insert')`

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { DeviceStatus, DeviceType } from '../devices/devices.model.ts';
+import type { AttachedDevice } from '../devices/devices.model.ts';
 import type { CountedDeviceGroup, DeviceGroupPatch } from './device-groups.model.ts';
 
 const columns = fragment`
@@ -56,17 +56,7 @@ export const updateGroup = (db: Queryable, id: string, changes: DeviceGroupPatch
 export const deleteGroup = (db: Queryable, id: string) =>
   db.run(sql('deviceGroups.delete')`delete from resources where id = ${id} and type = 'device_group'`);
 
-export interface MemberRow {
-  deviceId: string;
-  thingName: string;
-  name: string | null;
-  serialNumber: string;
-  deviceType: DeviceType;
-  status: DeviceStatus;
-  addedAt: Date;
-  isReadable: boolean;
-  isManageable: boolean;
-}
+export type MemberRow = Omit<AttachedDevice, 'id'> & { deviceId: string; addedAt: Date; isReadable: boolean; isManageable: boolean };
 
 /** Lists the members of a group, newest first, and what the caller may do with each. */
 export const listMembers = (db: Queryable, userId: string, groupId: string) =>

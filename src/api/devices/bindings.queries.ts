@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
-import type { DeviceExperiment, DeviceStatus, DeviceType } from './devices.model.ts';
+import type { AttachedDevice, DeviceExperiment, ExperimentDevice } from './devices.model.ts';
 
 export interface Binding {
   experimentId: string;
@@ -48,16 +48,7 @@ export const insertBindings = (db: Queryable, binding: { deviceId: string; exper
 export const countBindings = (db: Queryable, deviceId: string) =>
   db.count(sql('devices.countBindings')`select count(*) as count from experiment_devices where device_id = ${deviceId}`);
 
-export interface ExperimentDeviceRow {
-  id: string;
-  thingName: string;
-  serialNumber: string;
-  name: string | null;
-  deviceType: DeviceType;
-  status: DeviceStatus;
-  addedBy: string | null;
-  addedAt: Date;
-}
+export type ExperimentDeviceRow = AttachedDevice & Omit<ExperimentDevice, 'device'>;
 
 export const listExperimentDevices = (db: Queryable, experimentId: string, page: { limit: number; offset: number }) =>
   db.rows<ExperimentDeviceRow>(sql('devices.ofExperiment')`

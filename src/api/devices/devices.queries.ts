@@ -2,7 +2,7 @@ import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { DeviceState } from '../../iot/lifecycle.ts';
 import type { Sequence } from '../../iot/sequences.ts';
-import type { Device, DeviceType, RegistryDevice } from './devices.model.ts';
+import type { Device, RegistryDevice } from './devices.model.ts';
 
 const columns = fragment`
   r.id, d.thing_name as "thingName", d.thing_arn as "thingArn", d.serial_number as "serialNumber", d.given_name as name,
@@ -45,18 +45,10 @@ export const findMobile = (db: Queryable, installId: string) =>
   db.one<VersionedDevice>(sql('devices.findMobile')`
     select ${columns}, r.version from resources r join devices d on d.id = r.id where d.device_type = 'mobile' and d.serial_number = ${installId}`);
 
-export interface NewDeviceRow {
-  id: string;
-  organizationId: string;
-  createdBy: string;
-  name: string | null;
-  thingName: string;
-  thingArn: string;
-  serialNumber: string;
-  deviceType: DeviceType;
-  state: DeviceState;
-  sequence: Sequence;
-}
+export type NewDeviceRow = Pick<
+  Device,
+  'id' | 'organizationId' | 'createdBy' | 'name' | 'thingName' | 'thingArn' | 'serialNumber' | 'deviceType'
+> & { state: DeviceState; sequence: Sequence };
 
 /** Reserves a device. A serial number that another device of its type already has is `serialTaken`. */
 export const insertDevice = (db: Queryable, row: NewDeviceRow) =>

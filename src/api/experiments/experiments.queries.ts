@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { gatherQuestions } from '../../database/gathering.ts';
 import { constant, fragment, nothing, sql, type Fragment, type Labelled } from '../../database/sql.ts';
-import type { Experiment, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
+import type { Experiment, ExperimentPatch, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
 
 const isPublic = fragment`(r.visibility = 'public' or coalesce(r.public_from <= now(), false))`;
 
@@ -168,17 +168,10 @@ export const lockExperiment = (db: Queryable, id: string) =>
     select e.status, case when ${isPublic} then 'public' else 'private' end as visibility, r.version, r.organization_id as "organizationId"
     from resources r join experiments e on e.id = r.id where r.id = ${id} for update of r`);
 
-export interface NewExperimentRow {
-  id: string;
-  organizationId: string;
-  createdBy: string;
-  name: string;
-  description: string | null;
-  visibility: Visibility;
-  embargoUntil: Date | null;
-  status: ExperimentStatus;
-  anonymizeContributors: boolean;
-}
+export type NewExperimentRow = Pick<
+  Experiment,
+  'id' | 'organizationId' | 'createdBy' | 'name' | 'description' | 'visibility' | 'embargoUntil' | 'status' | 'anonymizeContributors'
+>;
 
 export const insertExperiment = (db: Queryable, row: NewExperimentRow) =>
   db.run(sql('experiments.insert')`
@@ -189,13 +182,7 @@ export const insertExperiment = (db: Queryable, row: NewExperimentRow) =>
     )
     insert into experiments (id, status, anonymize_contributors) select id, ${row.status}, ${row.anonymizeContributors} from resource`);
 
-export interface ExperimentChanges {
-  name?: string;
-  description?: string | null;
-  status?: ExperimentStatus;
-  embargoUntil?: Date | null;
-  anonymizeContributors?: boolean;
-}
+export type ExperimentChanges = Omit<ExperimentPatch, 'locations'>;
 
 /** Sets what is given and raises the version; absent fields keep their value. */
 export const updateExperiment = (db: Queryable, id: string, changes: ExperimentChanges) =>

@@ -1,37 +1,27 @@
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { ExportFormat, ExportProgress, ExportState } from './exports.model.ts';
+import type { Export, ExportProgress } from './exports.model.ts';
 
 export type NamesPolicy = 'pseudonyms' | 'real' | 'real_by_manager';
 
 /** An export as its row has it. */
-export interface ExportRow {
-  exportId: string;
-  experimentId: string;
+export interface ExportRow extends Omit<Export, 'filePath'> {
   tableIdentifier: string;
-  tableName: string;
   tableVersion: number;
-  format: ExportFormat;
   /** The parameters of the read that is exported. */
   query: Record<string, string | number>;
   raw: boolean;
   names: NamesPolicy;
-  status: ExportState;
   reason: string | null;
   attempt: number;
   errors: number;
   objectKey: string | null;
   sha256: string | null;
   fileName: string | null;
-  rowCount: number | null;
-  fileSize: number | null;
   percentDone: number;
   rowsDone: number;
   bytesDone: number;
   rowsTotal: number | null;
-  createdBy: string | null;
-  createdAt: Date;
-  completedAt: Date | null;
   expiresAt: Date | null;
   /** The file is deleted, or is due to be. */
   isExpired: boolean;
@@ -44,18 +34,10 @@ const columns = fragment`
   e.bytes_done as "bytesDone", e.rows_total as "rowsTotal", e.created_by as "createdBy", e.created_at as "createdAt", e.completed_at as "completedAt",
   e.expires_at as "expiresAt", coalesce(e.expired_at is not null or e.expires_at <= now(), false) as "isExpired"`;
 
-export interface NewExportRow {
-  id: string;
-  experimentId: string;
-  tableIdentifier: string;
-  tableName: string;
-  tableVersion: number;
-  format: ExportFormat;
-  query: object;
-  raw: boolean;
-  names: NamesPolicy;
-  createdBy: string;
-}
+export type NewExportRow = { id: string; query: object; createdBy: string } & Pick<
+  ExportRow,
+  'experimentId' | 'tableIdentifier' | 'tableName' | 'tableVersion' | 'format' | 'raw' | 'names'
+>;
 
 /** Inserts an export. Answers 0 when the experiment is gone. */
 export const insertExport = (tx: Transaction, row: NewExportRow) =>

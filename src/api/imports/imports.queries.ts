@@ -21,14 +21,7 @@ export const findStanding = (db: Queryable, userId: string, projectIdOld: string
     select status from project_transfer_requests
     where user_id = ${userId} and project_id_old = ${projectIdOld} and status not in ('rejected', 'failed')`);
 
-export interface NewRequestRow {
-  id: string;
-  userId: string;
-  userEmail: string;
-  sourcePlatform: string;
-  projectIdOld: string;
-  projectUrlOld: string;
-}
+export type NewRequestRow = { id: string } & Omit<TransferRequest, 'requestId' | 'status' | 'requestedAt'>;
 
 export const insertTransferRequest = (db: Queryable, row: NewRequestRow) =>
   db.one<TransferRequest>(sql('imports.insertRequest')`

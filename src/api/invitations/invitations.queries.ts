@@ -79,13 +79,7 @@ export const insertInvitation = (db: Queryable, row: Place & { id: string; resou
 export const endInvitation = (db: Queryable, id: string, status: 'accepted' | 'revoked') =>
   db.run(sql('invitations.end')`update invitations set status = ${status}, updated_at = now() where id = ${id} and status = 'pending'`);
 
-export interface Claimable {
-  id: string;
-  resourceType: InvitedTo;
-  resourceId: string | null;
-  tier: InvitationTier;
-  invitedBy: string;
-}
+export type Claimable = Pick<Invitation, 'id' | 'resourceType' | 'resourceId' | 'tier' | 'invitedBy'>;
 
 /** Lists live invitations to the proven address of an account. */
 export const listClaimable = (db: Queryable, userId: string) =>

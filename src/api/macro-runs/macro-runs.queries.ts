@@ -34,18 +34,7 @@ export const listDue = (db: Queryable, limit: number) =>
   db.rows<{ experimentId: string }>(sql('macroRuns.listDue')`
     select experiment_id as "experimentId" from macro_work where next_at <= now() group by experiment_id order by min(next_at) limit ${limit}`);
 
-export interface Work {
-  id: string;
-  experimentId: string;
-  macroId: string;
-  workbookVersionId: string | null;
-  senderId: string | null;
-  reprocessId: string | null;
-  rowIds: string[];
-  from: string;
-  to: string;
-  tries: number;
-}
+export type Work = Required<Omit<NewWork, 'delay' | 'rowIds'>> & { experimentId: string; rowIds: string[] };
 
 const iso = (column: 'from_at' | 'to_at') =>
   column === 'from_at'

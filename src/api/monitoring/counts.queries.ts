@@ -4,8 +4,7 @@
  */
 import type { Queryable } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
-import type { ExperimentThroughput, MacroCount, ObservedExperiment } from './monitoring.model.ts';
-import type { ProtocolCount, VersionCount, WorkbookCount } from './monitoring.model.ts';
+import type { ExperimentThroughput, ObservedExperiment, PayloadView } from './monitoring.model.ts';
 import type { BucketedRange, CutRange } from './ranges.ts';
 
 type Piece = ReturnType<typeof fragment>;
@@ -72,22 +71,11 @@ export const listBattery = (db: Queryable, thingName: string, range: BucketedRan
     select date_trunc(${range.bucket}, h.hour, 'UTC') as "bucketStart", sum(battery_sum) / nullif(sum(battery_count), 0) as "averageBattery"
     from (${hoursOf([thingName], range)}) h group by 1 order by 1`);
 
-export interface Totals {
-  totalMeasurements: number;
-  withGps: number;
-  withBattery: number;
-  workbookRuns: number;
-  firmwareMix: VersionCount[];
-  protocolMix: ProtocolCount[];
-  workbookMix: WorkbookCount[];
-  macroMix: MacroCount[];
-}
-
 /**
  * Finds the totals of a device. Ids of protocols, workbooks and macros are told only for experiments that the caller may read. Measurements of other
  * experiments are left out of the mix of protocols, and have no id in the mixes of workbooks and macros.
  */
-export function findTotals(db: Queryable, userId: string, thingName: string, range: CutRange): Promise<Totals | undefined> {
+export function findTotals(db: Queryable, userId: string, thingName: string, range: CutRange): Promise<PayloadView | undefined> {
   const { wholeHours: whole, cutHours: cut } = range;
   const runs = fragment`
     select r.run_id from message_runs r where r.client_id = ${thingName} and r.hour >= ${whole.from} and r.hour < ${whole.to}
@@ -98,7 +86,7 @@ export function findTotals(db: Queryable, userId: string, thingName: string, ran
     select m.run_id from message_hours h join message_instants m on m.hour_id = h.id
     where h.client_id = ${thingName} and h.hour = any (${cut}::timestamptz[]) and m.run_id is not null and m.at >= ${range.from} and m.at < ${range.to}`
     }`;
-  return db.one<Totals>(sql('monitoring.totals')`
+  return db.one<PayloadView>(sql('monitoring.totals')`
     with c as materialized (${hoursOf([thingName], range)}), ${readable(userId)},
     h as materialized (select c.*, mine.id is not null as is_readable from c left join mine on mine.id = c.experiment_id),
     firmware as (select nullif(version, '') as version, sum(count)::bigint as count from h group by 1),

@@ -1,19 +1,13 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { DeviceType } from '../devices/devices.model.ts';
-import type { RecentMeasurement } from './monitoring.model.ts';
+import type { Device } from '../devices/devices.model.ts';
+import type { PresenceEventView, RecentMeasurement } from './monitoring.model.ts';
 import type { Range } from './ranges.ts';
-import type { PresenceMark, StateBefore } from './sessions.ts';
+import type { StateBefore } from './sessions.ts';
 
 const events = fragment`event_type as "eventType", presence_events.at as "eventTimestamp", disconnect_reason as "disconnectReason"`;
 
-export interface MonitoredDevice {
-  id: string;
-  thingName: string;
-  name: string | null;
-  serialNumber: string;
-  deviceType: DeviceType;
-}
+export type MonitoredDevice = Pick<Device, 'id' | 'thingName' | 'name' | 'serialNumber' | 'deviceType'>;
 
 const device = fragment`d.id, d.thing_name as "thingName", d.given_name as name, d.serial_number as "serialNumber", d.device_type as "deviceType"`;
 
@@ -33,7 +27,7 @@ export const findMonitored = (db: Queryable, deviceId: string) =>
   db.one<MonitoredDevice>(sql('monitoring.device')`select ${device} from devices d where d.id = ${deviceId}`);
 
 /** A presence event, and its place among the events of the same instant. */
-export type PlacedMark = PresenceMark & { ordinal: number };
+export type PlacedMark = PresenceEventView & { ordinal: number };
 
 /** The newest events of a range, newest first. */
 export const listEvents = (db: Queryable, thingName: string, { from, to }: Range, most: number) =>
@@ -62,7 +56,7 @@ export const findStateBefore = (db: Queryable, thingName: string, at: Date, ordi
  * oldest of those newest events.
  */
 export const listEventsOf = (db: Queryable, thingNames: readonly string[], { from, to }: Range, most: number) =>
-  db.rows<PresenceMark & { thingName: string }>(sql('monitoring.eventsOf')`
+  db.rows<PresenceEventView & { thingName: string }>(sql('monitoring.eventsOf')`
     with latest as materialized (
       select t.name, e.at, e.ordinal from unnest(${thingNames}::text[]) as t (name) cross join lateral (
         select at, ordinal from presence_events where thing_name = t.name and at >= ${from} and at < ${to} order by at desc, ordinal desc limit 1) e

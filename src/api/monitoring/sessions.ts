@@ -1,20 +1,5 @@
 /** Sessions and uptime from presence events. Pure. */
-export interface PresenceMark {
-  eventType: 'connected' | 'disconnected';
-  eventTimestamp: Date;
-  disconnectReason: string | null;
-  sessionIdentifier: string | null;
-}
-
-export interface Span {
-  start: Date;
-  /** Null while it goes on. */
-  end: Date | null;
-  /** It began before the range. */
-  openStart: boolean;
-  durationSeconds: number;
-  disconnectReason: string | null;
-}
+import type { PresenceEventView, SessionView } from './monitoring.model.ts';
 
 /** What a device was when a range began. */
 export interface StateBefore {
@@ -31,7 +16,7 @@ export interface History {
   /** Null when nothing is known of the time before. */
   before: StateBefore | null;
   /** Events of the range, oldest first. */
-  events: readonly PresenceMark[];
+  events: readonly PresenceEventView[];
 }
 
 const seconds = (from: Date, to: Date) => Math.max(0, (to.getTime() - from.getTime()) / 1000);
@@ -47,8 +32,8 @@ interface Open {
  * disconnect while no session is open is ignored, unless it is the range's first event and nothing is known of before: then the device was connected since
  * `from`.
  */
-export function listSessionSpans({ from, to, now, before, events }: History): Span[] {
-  const spans: Span[] = [];
+export function listSessionSpans({ from, to, now, before, events }: History): SessionView[] {
+  const spans: SessionView[] = [];
   let open: Open | undefined = before?.connected ? { start: from, openStart: true, session: before.sessionIdentifier } : undefined;
   for (const [index, { eventType, eventTimestamp, disconnectReason, sessionIdentifier }] of events.entries()) {
     if (eventType === 'connected') {

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
+import type { ManagedMember } from './authority.model.ts';
 import type { MembershipRole } from './organizations.model.ts';
 
 /** Keeps an account from being closed until the transaction ends. Answers no row when the account is closed or does not exist. */
@@ -12,14 +13,9 @@ export const lockOrganization = (db: Queryable, id: string) =>
   db.one<{ id: string; name: string; isPersonal: boolean }>(sql('organizations.lock')`
     select id, name, personal_user_id is not null as "isPersonal" from organizations where id = ${id} for no key update`);
 
-export interface MemberRow {
-  id: string;
-  organizationId: string;
-  userId: string;
-  role: string;
+export interface MemberRow extends ManagedMember {
   isOwner: boolean;
   isAdmin: boolean;
-  createdAt: Date;
 }
 
 /** Locks every membership of an organization, and lists them in the order of the lock. */

@@ -1,16 +1,11 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
-import type { Visibility } from './resources.model.ts';
+import type { LibraryResource, LibraryType, Visibility } from './resources.model.ts';
 
-export interface ResourceRow {
-  id: string;
-  type: string;
-  organizationId: string;
-  visibility: Visibility;
-  name: string;
-  description: string | null;
-  createdBy: string;
-}
+export type ResourceRow = { type: LibraryType } & Pick<
+  LibraryResource,
+  'id' | 'organizationId' | 'visibility' | 'name' | 'description' | 'createdBy'
+>;
 
 export const insertResource = (db: Queryable, row: ResourceRow) =>
   db.run(sql('resources.insert')`

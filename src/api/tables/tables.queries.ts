@@ -2,23 +2,19 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { ColumnOutcome } from '../../ingest/uploads/column-changes.ts';
 import type { DayOrder, TypeWord } from '../../ingest/typing/readings.ts';
+import type { ColumnChange } from './tables.model.ts';
 
 /** One row of `column_changes`. */
-export interface ColumnChangeRow {
-  id: string;
-  experimentId: string;
-  uploadTableId: string;
-  column: string;
+export interface ColumnChangeRow extends Pick<
+  ColumnChange,
+  'id' | 'experimentId' | 'uploadTableId' | 'column' | 'status' | 'totalRows' | 'doneRows' | 'createdAt'
+> {
   name: string | null;
   type: TypeWord | null;
   reading: { decimal?: '.' | ','; dateOrder?: DayOrder };
-  status: 'queued' | 'running' | 'completed' | 'failed';
-  totalRows: number;
-  doneRows: number;
   tries: number;
   report: (ColumnOutcome & { missingValues: number }) | null;
   errorMessage: string | null;
-  createdAt: Date;
   startedAt: Date | null;
   completedAt: Date | null;
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { ChartFamily, ChartType, DataConfig, Visualization } from './visualizations.model.ts';
+import type { ChartFamily, Visualization } from './visualizations.model.ts';
 
 export type VersionedVisualization = Visualization & { version: number };
 
@@ -36,17 +36,7 @@ export const listForeignVisualizations = (db: Queryable, experimentId: string, i
   db.rows<{ id: string }>(sql('visualizations.listForeign')`
     select v.id from visualizations v where v.id = any (${ids}::uuid[]) and v.experiment_id <> ${experimentId}`);
 
-export interface VisualizationRow {
-  id: string;
-  experimentId: string;
-  name: string;
-  description: string | null;
-  chartFamily: ChartFamily;
-  chartType: ChartType;
-  config: object;
-  dataConfig: DataConfig;
-  createdBy: string;
-}
+export type VisualizationRow = Omit<Visualization, 'createdByName' | 'createdAt' | 'updatedAt' | 'config'> & { config: object };
 
 export const insertVisualization = (db: Queryable, row: VisualizationRow) =>
   db.run(sql('visualizations.insert')`

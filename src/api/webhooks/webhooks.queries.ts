@@ -30,16 +30,12 @@ export const lockWebhook = (db: Queryable, organizationId: string, id: string) =
 export const lockWebhooksOf = (db: Queryable, organizationId: string) =>
   db.run(sql('webhooks.lockOf')`select from organizations where id = ${organizationId} for no key update`);
 
-interface NewWebhookRow {
-  id: string;
-  organizationId: string;
-  url: string;
-  description: string | null;
+type NewWebhookRow = Pick<Webhook, 'id' | 'organizationId' | 'url' | 'description'> & {
   kinds: readonly EventKind[];
   /** Sealed. */
   secret: string;
   createdBy: string;
-}
+};
 
 export const insertWebhook = (db: Queryable, row: NewWebhookRow) =>
   db.one<StoredWebhook>(sql('webhooks.insert')`

@@ -1,19 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 
-export interface NewPasskeyRow {
-  id: string;
-  userId: string;
-  name: string | null;
-  credentialId: string;
-  publicKey: Buffer;
-  counter: number;
-  deviceType: string;
-  backedUp: boolean;
-  transports: string[];
-  aaguid: string | null;
-}
-
 export interface PasskeyRow {
   id: string;
   name: string | null;
@@ -30,6 +17,12 @@ export interface PasskeyRow {
   createdAt: Date;
   lastUsedAt: Date | null;
 }
+
+export type NewPasskeyRow = Pick<PasskeyRow, 'id' | 'userId' | 'name' | 'counter' | 'deviceType' | 'backedUp' | 'aaguid'> & {
+  credentialId: string;
+  publicKey: Buffer;
+  transports: string[];
+};
 
 const columns = fragment`
   id, name, replace(encode(public_key, 'base64'), E'\\n', '') as "publicKey", user_id as "userId", credential_id as "credentialID", counter,
@@ -49,14 +42,7 @@ export const listPasskeys = (db: Queryable, userId: string) =>
     sql('auth.listPasskeys')`select ${columns} from passkeys where user_id = ${userId} order by created_at, id limit 1000`,
   );
 
-export interface StoredCredential {
-  id: string;
-  userId: string;
-  credentialId: string;
-  publicKey: Buffer;
-  counter: number;
-  transports: string[];
-}
+export type StoredCredential = Pick<NewPasskeyRow, 'id' | 'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports'>;
 
 /** A credential of an account that is not deleted, locked so that its counter only goes up. */
 export const lockCredential = (db: Queryable, credentialId: string) =>

@@ -42,17 +42,11 @@ export function insertMessages(db: Queryable, messages: readonly NewMessage[], b
     select id from added`);
 }
 
-export interface InboxMessage {
-  id: string;
+export interface InboxMessage extends Omit<NewMessage, 'experimentId' | 'source'> {
   /** Place in the order of arrival. */
   ordinal: number;
-  clientId: string | null;
-  userId: string | null;
-  protocolId: string | null;
   arrivedAt: Date;
   body: Buffer | null;
-  objectKey: string | null;
-  byteCount: number;
   tries: number;
 }
 

@@ -8,7 +8,7 @@ import { readExactValue, printToken, type ExactValue } from '../exact-json.ts';
 import { hashRowId, type makeDeviceHasher } from './ids.ts';
 import { MAX_RECORD_BYTES } from '../limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './annotations.ts';
-import type { MeasurementFields } from './decode/fields.ts';
+import type { Measurement, Refusal } from './decode/payload.ts';
 
 /**
  * Where values stand in the bytes of a message, for values that are stored as they were sent: begin and end of each, or 0 and 0. The bytes are valid UTF-8
@@ -22,31 +22,17 @@ export interface PlainValues {
   readonly from: number;
 }
 
-/** What a payload decoder answers for one message. Texts are strict JSON, as the device wrote it. */
-export interface DecodedMeasurement extends MeasurementFields {
-  kind: 'measurement';
+/** A measurement as it came, or with its values still in the bytes of its message. */
+export interface DecodedMeasurement extends Measurement {
   /**
    * Set for a message that is stored as it was sent: no macros, no questions, no annotations and at most one sample. The other members are read only when
    * they are needed.
    */
   plain?: PlainValues;
-  /** Position in the payload. */
-  index: number;
-  /** ISO 8601, UTC. */
-  timestamp: string;
-  /** JSON texts: one for each element of a burst, one for an object, none without a sample. */
-  samples: readonly string[];
-  ownId: string | null;
-  /** SHA-256 of the message's text, hex; null for a message with an id of its own. */
-  sha256: string | null;
 }
 
-export interface DecodedRefusal {
-  kind: 'refusal';
-  /** Null: the whole payload. */
-  index: number | null;
-  reason: string;
-}
+/** Why a payload or one message of it has no rows: a reason of the decoder, or that reading it failed. */
+export type DecodedRefusal = Omit<Refusal, 'reason'> & { reason: string };
 
 /** Who sent a message, and when it came. */
 export interface Arrival {

@@ -63,16 +63,9 @@ export const listReadings = (db: Queryable, file: { tableId: string; sha256: str
       and (f.status in ('completed', 'partial') or f.quarantined > 0)
     order by f.completed_at`);
 
-export interface FileOutcome {
-  path: string;
+export type FileOutcome = Omit<UploadFileRow, 'ordinal' | 'objectKey' | 'sha256' | 'status' | 'rowsIn' | 'replayRequested'> & {
   status: 'completed' | 'partial' | 'failed';
-  stored: number;
-  quarantined: number;
-  alreadyThere: number;
-  reason: string | null;
-  message: string | null;
-  columns: readonly ColumnReport[];
-}
+};
 
 /** What both reports of a file set. */
 const setOutcome = (file: FileOutcome) =>

@@ -1,5 +1,6 @@
 /** The shapes of the manifest's rows, as its statements take and answer them. */
 import type { LogState } from './delta/schema.ts';
+import type { FileExtent } from '../terms/extents.ts';
 import type { ColumnRange, StagedFile } from '../terms/warehouse.ts';
 
 /** One row of `lake_tables`. */
@@ -22,18 +23,9 @@ export interface LockedTable extends LakeTable {
 }
 
 /** One live or retired file of a table. */
-export interface LakeFile {
+export interface LakeFile extends Omit<FileExtent, 'kept'> {
   id: string;
-  path: string;
-  rowCount: number;
   byteCount: number;
-  /** ISO 8601, UTC, microseconds; null when every value of the sort column is null. */
-  minKey: string | null;
-  maxKey: string | null;
-  /** The least and greatest row id, and the number of rows without a key; null in older files, of which they were not noted. */
-  minId: string | null;
-  maxId: string | null;
-  nullKeys: number | null;
 }
 
 /** The least and greatest value of one column of a file, with the number of rows of that file. */

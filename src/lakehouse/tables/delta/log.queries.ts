@@ -1,5 +1,6 @@
 import type { Queryable, Transaction } from '../../../database/database.ts';
 import { fragment, sql } from '../../../database/sql.ts';
+import type { LakeTable } from '../manifest-rows.ts';
 import type { LogState } from './schema.ts';
 
 /** Whether a table has a file that was there before a version and is not retired. */
@@ -119,5 +120,5 @@ export const listRetired = (db: Queryable, tableId: string, version: number) =>
     from lake_files where table_id = ${tableId} and to_version <= ${version} order by to_version, id`);
 
 export const findLogged = (db: Queryable, tableId: string) =>
-  db.one<{ id: string; name: string | null; identifier: string; experimentId: string; createdAt: Date }>(sql('lakeLog.findLogged')`
+  db.one<Pick<LakeTable, 'id' | 'name' | 'identifier' | 'experimentId' | 'createdAt'>>(sql('lakeLog.findLogged')`
     select id, name, identifier, experiment_id as "experimentId", created_at as "createdAt" from lake_tables where id = ${tableId}`);
