@@ -168,6 +168,9 @@ export function readJson(text: string, numbers?: Numbers): unknown {
 export const readExactJson = (text: string): unknown =>
   readJson(text, (value, source) => (String(value) === source ? value : JSON.rawJSON(source)));
 
+/** Replaces what neither Postgres nor a file of the lake takes as text: lone surrogates and NUL become U+FFFD. */
+export const cleanText = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
+
 /** True for a JSON object: neither null, nor a list, nor a number that keeps its text. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);

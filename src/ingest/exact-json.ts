@@ -19,14 +19,14 @@ export function readExactValue(text: string): ExactValue {
   }
 }
 
-const wellFormed = (value: string) => value.toWellFormed().replaceAll('\0', '\ufffd');
-
-/** A value as `pipelines/functions.sql` reads it: a letter for its JSON kind (n s b j), then its text. Null: no value. */
-export function printToken(value: ExactValue): string | null {
-  if (value === null) return null;
-  if (typeof value === 'string') return `s${wellFormed(value)}`;
+/**
+ * A value as `token_class` in `pipelines/functions.sql` reads it: a letter for its JSON kind (n s b j), then its text. Null: no value. A text must be one that
+ * a file can hold.
+ */
+export function printToken(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return `s${value}`;
   if (typeof value === 'boolean') return `b${value}`;
   if (typeof value === 'number') return `n${value}`;
-  if (JSON.isRawJSON(value)) return `n${value.rawJSON}`;
-  return `j${wellFormed(JSON.stringify(value))}`;
+  return JSON.isRawJSON(value) ? `n${value.rawJSON}` : `j${JSON.stringify(value)}`;
 }

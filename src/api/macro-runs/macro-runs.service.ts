@@ -6,7 +6,7 @@ import type { Transaction } from '../../database/database.ts';
 import { decide } from '../../authorization/access.ts';
 import { openTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
-import { readJson } from '../../json.ts';
+import { cleanText, readJson } from '../../json.ts';
 import type { MeasurementRow } from '../../ingest/messages/store.ts';
 import { planRead } from '../../lakehouse/plan/planner.ts';
 import { readRequest, type Filter, type ReadRequest } from '../../lakehouse/ask/request.ts';
@@ -58,7 +58,8 @@ function listNewWork(
     groups.set(key, group);
   };
   for (const row of measurements.flat()) {
-    const workbookVersionId = row.facts.workbookVersionId?.slice(0, 100).replaceAll('\0', '\ufffd').toWellFormed() ?? null;
+    const version = row.facts.workbookVersionId;
+    const workbookVersionId = version === null ? null : cleanText(version.slice(0, 100));
     const senderId = row.senderId ?? registrars?.get(row.clientId ?? '') ?? null;
     for (const macroId of row.toRun) add(row, { macroId, workbookVersionId, senderId });
     const attached = attachedTo(row);

@@ -1,5 +1,5 @@
 import type { MeasurementRow } from '../../ingest/messages/store.ts';
-import { readJson } from '../../json.ts';
+import { cleanText, readJson } from '../../json.ts';
 import type { HourCount, RecentRow } from './measurements.queries.ts';
 
 /** Measurements as summed up for monitoring, with the newest ones of each client. */
@@ -17,8 +17,7 @@ const LONGEST_WORD = 100;
 const LONGEST_LIST = 370;
 const LONGEST_SAMPLE = 65_536;
 
-// a device may send characters that Postgres does not take as text
-const clean = (text: string, longest: number) => text.slice(0, longest).replaceAll('\0', '\ufffd').toWellFormed();
+const clean = (text: string, longest: number) => cleanText(text.slice(0, longest));
 const word = (text: string | null) => (text === null ? null : clean(text, LONGEST_WORD));
 
 /** How far a clock may be ahead: the local time of any zone, taken for UTC, is. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { FLAG_TYPES } from '../../lakehouse/terms/catalog.ts';
 import type { AnnotationChange } from '../annotation-log.ts';
-import { isRecord } from '../../json.ts';
+import { cleanText, isRecord } from '../../json.ts';
 import { cut } from '../typing/columns.ts';
 
 /** One annotation of one row, before it has its place in the log. */
@@ -34,7 +34,7 @@ const instant = (value: unknown): string | undefined => {
 
 function contentOf(type: unknown, content: unknown): Pick<BroughtAnnotation, 'type' | 'text' | 'flagType'> | undefined {
   const { text: given, flagType } = isRecord(content) ? content : { text: content, flagType: undefined };
-  const text = typeof given === 'string' && given !== '' ? cut(given.toWellFormed().replaceAll('\0', '\ufffd'), LONGEST_TEXT) : null;
+  const text = typeof given === 'string' && given !== '' ? cut(cleanText(given), LONGEST_TEXT) : null;
   if (type === 'flag') {
     const known = FLAG_TYPES.find((each) => each === flagType);
     return known && { type, text, flagType: known };

@@ -1,5 +1,7 @@
 /** Stages files of the macro tables: outputs that a message delivered, and outputs of macros that ran here. */
 import { errors } from '../../errors.ts';
+import { cleanText } from '../../json.ts';
+import { printToken } from '../exact-json.ts';
 import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
 import { commit, printFingerprint, listKnownSources, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
@@ -8,7 +10,7 @@ import type { Answer } from './questions.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { MAX_COLUMNS } from '../limits.ts';
 import { hashMacroRowId, hashMacroSource } from './ids.ts';
-import { printOutput, type MacroResult, type MeasurementRow } from './rows.ts';
+import type { MacroResult, MeasurementRow } from './rows.ts';
 import { clean, type MeasuredFacts } from './cells.ts';
 import { FACTS, printFacts, keepRecords, listLabels, openTable, makeQuestionColumn, type Batch, type Prepared } from './tables.ts';
 import type { Transaction } from './messages.queries.ts';
@@ -76,7 +78,8 @@ function fitOutputs(rows: readonly MacroRow[], known: readonly ColumnState[]): {
   // each key may bring a second column, for values that do not fit the first
   const most = Math.max(keys.size, Math.floor(MAX_COLUMNS / 2));
   return rows.map((row) => {
-    const tokens = new Map(printOutput(row.result).map(([key, token]) => [key.toWellFormed().replaceAll('\0', '\ufffd'), token]));
+    const cells = Object.entries(row.result.output).map(([key, value]) => [cleanText(key), printToken(value)] as const);
+    const tokens = new Map(cells.map(([key, token]) => [key, token === null ? null : cleanText(token)]));
     const fresh = [...tokens.keys()].filter((key) => !keys.has(key));
     if (keys.size + fresh.length > most) {
       const error = `The output has ${fresh.length} new keys, and the table has room for ${most - keys.size}.`;

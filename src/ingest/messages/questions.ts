@@ -1,5 +1,5 @@
 /** Questions in a message → columns of `raw_data`. */
-import { isRecord } from '../../json.ts';
+import { cleanText, isRecord } from '../../json.ts';
 import { cut, MAX_NAME } from '../typing/columns.ts';
 
 /** One answer: the label as it was asked, the column that it goes to, and the answer's text (null: not answered). */
@@ -24,11 +24,7 @@ function canonicaliseLabel(label: string, reserved: ReadonlySet<string>): string
 }
 
 const textOf = (value: unknown): string | null =>
-  value === null || value === undefined
-    ? null
-    : typeof value === 'string'
-      ? value.toWellFormed().replaceAll('\0', '\ufffd')
-      : JSON.stringify(value);
+  value === null || value === undefined ? null : typeof value === 'string' ? cleanText(value) : JSON.stringify(value);
 
 /**
  * Reads `[{question_label, question_text, question_answer}]`. A label that comes twice in one message is told apart by its question's text

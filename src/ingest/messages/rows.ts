@@ -4,7 +4,7 @@ import { isRecord } from '../../json.ts';
 import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
 import { OWN_NAMES } from '../typing/columns.ts';
 import { readAnswers, type Answer } from './questions.ts';
-import { readExactValue, printToken, type ExactValue } from '../exact-json.ts';
+import { readExactValue, type ExactValue } from '../exact-json.ts';
 import { hashRowId, type makeDeviceHasher } from './ids.ts';
 import { MAX_RECORD_BYTES } from '../limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './annotations.ts';
@@ -261,7 +261,3 @@ export function makeMeasurementRows(
   }
   return rows;
 }
-
-/** The cells of a macro's output, by key. */
-export const printOutput = ({ output }: MacroResult): [key: string, token: string | null][] =>
-  Object.entries(output).map(([key, value]) => [key, printToken(value)]);

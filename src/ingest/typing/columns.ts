@@ -1,3 +1,4 @@
+import { cleanText } from '../../json.ts';
 import type { Column } from '../../lakehouse/terms/catalog.ts';
 
 /** Columns that every upload table has; a file's own column of such a name is renamed. */
@@ -94,7 +95,7 @@ export function nameColumns(
   keys: readonly string[],
   { rules = UPLOADED, taken = new Set<string>(), known = [] }: Naming = {},
 ): NamedColumn[] {
-  const clean = keys.map((key) => key.toWellFormed().replaceAll('\0', '\ufffd'));
+  const clean = keys.map(cleanText);
   const homes = known.length === 0 ? new Map<number, string>() : findHomes(clean, known, rules);
   for (const name of homes.values()) taken.add(name.toLowerCase());
   return clean.map((key, index) => {

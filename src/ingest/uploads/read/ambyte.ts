@@ -1,5 +1,6 @@
 /** Ambyte trace text → one record a trace. */
 import { readFile } from 'node:fs/promises';
+import { printToken } from '../../exact-json.ts';
 import { FileRefused, refuseShortPart, type BufferedFile, type Numbering, type Refusals } from '../../record-writer.ts';
 
 /** The columns of a trace record, in order; what an instrument leaves out is null. */
@@ -132,15 +133,6 @@ const isWhole = ({ cells, isBroken }: Trace): boolean => {
   );
 };
 
-const tokenOf = (value: string | number | readonly number[] | null | undefined): string | null =>
-  value === null || value === undefined
-    ? null
-    : typeof value === 'string'
-      ? `s${value}`
-      : typeof value === 'number'
-        ? `n${value}`
-        : `j${JSON.stringify(value)}`;
-
 interface AmbyteScan {
   /** The file on this machine, and what it is called in the upload: its folder names the instrument, and the position of the ambit. */
   path: string;
@@ -180,7 +172,7 @@ export async function scanAmbyte({ path, name, records, refusals, numbering, isP
       };
       for (const column of AMBYTE_COLUMNS) {
         records.byte(0x2c);
-        const token = tokenOf(cells[column]);
+        const token = printToken(cells[column]);
         if (token !== null) records.quoted(token);
       }
       records.byte(0x0a);

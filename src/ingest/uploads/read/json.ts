@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { readJson } from '../../../json.ts';
-import { readExactNumber } from '../../exact-json.ts';
+import { printToken, readExactNumber } from '../../exact-json.ts';
 import { SAFE_DIGITS } from './json-glance.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
 import {
@@ -51,15 +51,6 @@ const needsCare = (source: string): boolean => /[eE]/.test(source) || source.rep
 
 const parseRecord = (text: string): unknown =>
   losesDigits(text) ? readJson(text, (value, source) => (needsCare(source) ? readExactNumber(value, source) : value)) : readJson(text);
-
-/** A value as `token_class` in `pipelines/functions.sql` reads it; null for null. */
-function token(value: unknown): string | null {
-  if (value === null) return null;
-  if (typeof value === 'string') return `s${value}`;
-  if (typeof value === 'number') return `n${value}`;
-  if (typeof value === 'boolean') return `b${value}`;
-  return JSON.isRawJSON(value) ? `n${value.rawJSON}` : `j${JSON.stringify(value)}`;
-}
 
 const hasLoneSurrogate = (text: string, value: unknown): boolean => text.includes('\\u') && /\\ud[89a-f]/i.test(text) && !wellFormed(value);
 
@@ -189,7 +180,7 @@ export class TokenWriter implements JsonWriter {
         this.keys.push(key);
         tokens.push(null);
       }
-      tokens[place] = token(inner);
+      tokens[place] = printToken(inner);
     }
     this.#records.bytes(row);
     for (const each of tokens) {
