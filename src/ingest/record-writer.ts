@@ -254,6 +254,21 @@ export class Refusals {
   }
 }
 
+/** What a reader of records is given. */
+export interface FileScan {
+  /** The file on this machine. */
+  path: string;
+  /** Takes the records that can be stored. */
+  records: BufferedFile;
+  refusals: Refusals;
+  numbering: Numbering;
+  /** Only the beginning of a file: its last record, which may go on, is passed over. */
+  isPart?: boolean;
+  /** Bytes of one record at most. */
+  maxRecordBytes?: number;
+  signal?: AbortSignal;
+}
+
 /** A file that cannot be read at all, with the stable word (`reason`) and the sentence for its report. */
 export class FileRefused extends Error {
   readonly reason: string;

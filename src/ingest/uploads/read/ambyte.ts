@@ -1,7 +1,7 @@
 /** Ambyte trace text → one record a trace. */
 import { readFile } from 'node:fs/promises';
 import { printToken } from '../../exact-json.ts';
-import { FileRefused, refuseShortPart, type BufferedFile, type Numbering, type Refusals } from '../../record-writer.ts';
+import { FileRefused, refuseShortPart, type FileScan } from '../../record-writer.ts';
 
 /** The columns of a trace record, in order; what an instrument leaves out is null. */
 export const AMBYTE_COLUMNS = [
@@ -133,15 +133,9 @@ const isWhole = ({ cells, isBroken }: Trace): boolean => {
   );
 };
 
-interface AmbyteScan {
-  /** The file on this machine, and what it is called in the upload: its folder names the instrument, and the position of the ambit. */
-  path: string;
+interface AmbyteScan extends Omit<FileScan, 'maxRecordBytes' | 'signal'> {
+  /** What the file is called in the upload: its folder names the instrument, and the position of the ambit. */
   name: string;
-  records: BufferedFile;
-  refusals: Refusals;
-  numbering: Numbering;
-  /** Only the beginning of a file: its last trace, which may go on, is passed over. */
-  isPart?: boolean;
 }
 
 /** Reads the traces of one file into token records. A trace without 8 points, or whose signal and reference differ in length, is refused as `bad_trace`. */

@@ -2,15 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import type { Encoding } from '../../typing/readings.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
-import {
-  FileRefused,
-  ReadAhead,
-  refuseShortPart,
-  type BufferedFile,
-  type Numbering,
-  type Refusals,
-  type RefusalReason,
-} from '../../record-writer.ts';
+import { FileRefused, ReadAhead, refuseShortPart, type BufferedFile, type FileScan, type RefusalReason } from '../../record-writer.ts';
 import { chooseDelimiter, COMMA, readDelimiterLine, TAB } from './delimiters.ts';
 import { DecodedFile } from './decoded-file.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
@@ -23,21 +15,13 @@ const CHUNK = 4 * 1_048_576;
 /** The least bound on the length of records; the engine gains nothing by a lower one. */
 const LEAST_LONGEST = 1_048_576;
 
-interface CsvSource {
-  path: string;
+interface CsvSource extends FileScan {
   /** `csv`: comma, or semicolon or tab when the header has no comma; `tsv`: tab. */
   kind: 'csv' | 'tsv';
   /** What the file is told to be in; UTF-8 unless given. */
   encoding?: Encoding;
   /** What stands between fields, where whoever made the file says so. */
   delimiter?: string;
-  records: BufferedFile;
-  refusals: Refusals;
-  numbering: Numbering;
-  signal?: AbortSignal;
-  maxRecordBytes?: number;
-  /** Only the beginning of a file: its last record, which may go on, is passed over. */
-  isPart?: boolean;
 }
 
 export interface ScannedCsv {

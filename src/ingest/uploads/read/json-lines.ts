@@ -40,6 +40,10 @@ export interface KeyStats {
   empty: number;
 }
 
+/** The refusal of a file whose records have more keys than a table has columns. */
+export const refuseKeys = () =>
+  new FileRefused('too_many_columns', `The records have more than ${MAX_COLUMNS} different keys; a table holds at most that many columns.`);
+
 /** Takes the records of a file one after the other. */
 export interface JsonWriter {
   readonly rows: number;
@@ -99,7 +103,8 @@ function inspect(bytes: Buffer): boolean {
   return escaped;
 }
 
-function isWellFormed(value: unknown): boolean {
+/** Whether no key and no text of a JSON value has a lone surrogate. */
+export function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWellFormed(inner));
@@ -194,11 +199,7 @@ export class LineWriter implements JsonWriter {
   #field(key: string): KeyStats {
     const known = this.#places.get(key);
     if (known) return known;
-    if (this.fields.length >= MAX_COLUMNS)
-      throw new FileRefused(
-        'too_many_columns',
-        `The records have more than ${MAX_COLUMNS} different keys; a table holds at most that many columns.`,
-      );
+    if (this.fields.length >= MAX_COLUMNS) throw refuseKeys();
     const folded = key.toLowerCase();
     if (key === '' || key.includes('\0') || this.#folded.has(folded)) throw new NotPlain();
     this.#folded.add(folded);
@@ -228,24 +229,26 @@ export class LineWriter implements JsonWriter {
     }
   }
 
-  /** Writes a record that begins with its brace, has a key, and has no line break between its tokens. */
-  #plainLine(row: Buffer, record: Buffer): void {
+  /** Begins the line of a record with its number. */
+  #begin(row: Buffer, record: Buffer): BufferedFile {
     const file = this.#file;
     this.longest = Math.max(this.longest, record.length + OPENING.length + 16);
     file.bytes(OPENING);
     file.bytes(row);
     file.byte(QUOTE);
+    return file;
+  }
+
+  /** Writes a record that begins with its brace, has a key, and has no line break between its tokens. */
+  #plainLine(row: Buffer, record: Buffer): void {
+    const file = this.#begin(row, record);
     file.byte(0x2c);
     file.bytes(record, 1);
     file.byte(0x0a);
   }
 
   #line(row: Buffer, record: Buffer, isEmpty: boolean): void {
-    const file = this.#file;
-    this.longest = Math.max(this.longest, record.length + OPENING.length + 16);
-    file.bytes(OPENING);
-    file.bytes(row);
-    file.byte(QUOTE);
+    const file = this.#begin(row, record);
     if (isEmpty) file.byte(CLOSE_OBJECT);
     else {
       file.byte(0x2c);

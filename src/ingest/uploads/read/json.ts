@@ -4,32 +4,16 @@ import { readJson } from '../../../json.ts';
 import { printToken, readExactNumber } from '../../exact-json.ts';
 import { SAFE_DIGITS } from './json-glance.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
-import {
-  FileRefused,
-  ReadAhead,
-  refuseShortPart,
-  type BufferedFile,
-  type Numbering,
-  type Refusals,
-  type RefusalReason,
-} from '../../record-writer.ts';
-import type { JsonWriter } from './json-lines.ts';
+import { FileRefused, ReadAhead, refuseShortPart, type BufferedFile, type FileScan, type RefusalReason } from '../../record-writer.ts';
+import { isWellFormed, refuseKeys, type JsonWriter } from './json-lines.ts';
 import { COMMA, LF, scanElements, scanLines, trim, Window, type Scan } from './json-pieces.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
 
 const CHUNK = 4 * 1_048_576;
-interface JsonSource {
-  path: string;
+interface JsonSource extends FileScan {
   kind: 'json' | 'ndjson';
-  records: BufferedFile;
   /** Takes the records, and writes them to `records`. */
   writer: JsonWriter;
-  refusals: Refusals;
-  numbering: Numbering;
-  signal?: AbortSignal;
-  maxRecordBytes?: number;
-  /** Only the beginning of a file: its last record, which may go on, is passed over. */
-  isPart?: boolean;
 }
 
 // 15 significant digits survive a JavaScript number. A record is read with care when one of its numbers has an exponent, or has more digits and JavaScript
@@ -52,13 +36,8 @@ const needsCare = (source: string): boolean => /[eE]/.test(source) || source.rep
 const parseRecord = (text: string): unknown =>
   losesDigits(text) ? readJson(text, (value, source) => (needsCare(source) ? readExactNumber(value, source) : value)) : readJson(text);
 
-const hasLoneSurrogate = (text: string, value: unknown): boolean => text.includes('\\u') && /\\ud[89a-f]/i.test(text) && !wellFormed(value);
-
-function wellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([key, inner]) => key.isWellFormed() && wellFormed(inner));
-}
+const hasLoneSurrogate = (text: string, value: unknown): boolean =>
+  text.includes('\\u') && /\\ud[89a-f]/i.test(text) && !isWellFormed(value);
 
 /** `"data": [` as the only beginning of a wrapping object. */
 const WRAPPER = /^\s*\{\s*"data"\s*:\s*\[/;
@@ -171,11 +150,7 @@ export class TokenWriter implements JsonWriter {
       let place = this.#places.get(key);
       if (place === undefined) {
         place = this.keys.length;
-        if (place >= MAX_COLUMNS)
-          throw new FileRefused(
-            'too_many_columns',
-            `The records have more than ${MAX_COLUMNS} different keys; a table holds at most that many columns.`,
-          );
+        if (place >= MAX_COLUMNS) throw refuseKeys();
         this.#places.set(key, place);
         this.keys.push(key);
         tokens.push(null);
