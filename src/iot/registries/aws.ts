@@ -28,6 +28,15 @@ export interface AwsAccess {
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
 }
 
+/** How long and how often a client of AWS tries. */
+export const makeClientSettings = ({ region, endpoint, credentials }: AwsAccess) => ({
+  region,
+  maxAttempts: 4,
+  requestHandler: { connectionTimeout: 3_000, requestTimeout: 15_000 },
+  ...(endpoint ? { endpoint } : {}),
+  ...(credentials ? { credentials } : {}),
+});
+
 export interface AwsRegistryOptions extends AwsAccess {
   /** 12 digits. */
   accountId: string;
@@ -35,15 +44,9 @@ export interface AwsRegistryOptions extends AwsAccess {
 
 /** Opens AWS IoT Core as a registry. Every call it makes, and the least rights it needs, are listed in docs/aws-iot.md. `close()` ends its connections. */
 export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & { close(): void } {
-  const { region, accountId, endpoint, credentials } = options;
+  const { region, accountId } = options;
   const arnPrefix: ArnPrefix = `arn:aws:iot:${region}:${accountId}`;
-  const client = new IoTClient({
-    region,
-    maxAttempts: 4,
-    requestHandler: { connectionTimeout: 3_000, requestTimeout: 15_000 },
-    ...(endpoint ? { endpoint } : {}),
-    ...(credentials ? { credentials } : {}),
-  });
+  const client = new IoTClient(makeClientSettings(options));
   const policies = openAwsPolicies(client);
   const certificates = openAwsCertificates(client, arnPrefix);
   let dataEndpoint: Promise<string> | null = null;

@@ -6,7 +6,7 @@ import type { CredentialIssuer } from '../credentials.ts';
 import { CREDENTIAL_LIFETIME, reachOf } from '../credentials.ts';
 import type { ArnPrefix, ObjectArea } from '../policy.ts';
 import { makeSessionPolicy } from '../policy.ts';
-import type { AwsAccess } from './aws.ts';
+import { makeClientSettings, type AwsAccess } from './aws.ts';
 import { askAws } from './aws-errors.ts';
 
 export interface StsOptions extends AwsAccess {
@@ -17,21 +17,8 @@ export interface StsOptions extends AwsAccess {
 }
 
 /** Opens an issuer of temporary AWS credentials for people. `close()` ends its connections. */
-export function openStsIssuer({
-  region,
-  endpoint,
-  credentials,
-  arnPrefix,
-  roleArn,
-  objects,
-}: StsOptions): CredentialIssuer & { close(): void } {
-  const client = new STSClient({
-    region,
-    maxAttempts: 4,
-    requestHandler: { connectionTimeout: 3_000, requestTimeout: 15_000 },
-    ...(endpoint ? { endpoint } : {}),
-    ...(credentials ? { credentials } : {}),
-  });
+export function openStsIssuer({ arnPrefix, roleArn, objects, ...access }: StsOptions): CredentialIssuer & { close(): void } {
+  const client = new STSClient(makeClientSettings(access));
   return {
     async issue(userId) {
       const reach = reachOf(userId, objects);
