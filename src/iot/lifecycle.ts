@@ -1,4 +1,5 @@
-/** The life of a certificate and of a device as total tables: every state answers every event. Pure data. */
+/** The life of a certificate and of a device as total tables: every state answers every event. Pure. */
+import { errors } from '../errors.ts';
 import type { CertificateStatus } from './registry.ts';
 
 export type CertificateState = 'absent' | CertificateStatus;
@@ -17,6 +18,13 @@ export const certificateLife: Record<CertificateState, Record<CertificateEvent, 
   active: { activate: { to: 'active' }, deactivate: { to: 'inactive' }, revoke: { to: 'revoked' }, delete: { to: 'absent' } },
   revoked: { activate: { refused: 'revoked' }, deactivate: { refused: 'revoked' }, revoke: { to: 'revoked' }, delete: { to: 'absent' } },
 };
+
+/** Decides what a certificate is after an event of its life. Errors: certificateNotFound, deviceStateRefused. */
+export function decideCertificate(state: CertificateState, event: CertificateEvent): CertificateState {
+  const outcome = certificateLife[state][event];
+  if ('to' in outcome) return outcome.to;
+  throw outcome.refused === 'unknown' ? errors.certificateNotFound() : errors.deviceStateRefused('A revoked certificate stays revoked.');
+}
 
 /** `phone` is a mobile install: active without ever holding a certificate. The other states are what the API shows. */
 export type DeviceState = 'pending' | 'active' | 'rotating' | 'revoked' | 'phone';

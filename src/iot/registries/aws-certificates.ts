@@ -12,7 +12,7 @@ import {
   type IoTClient,
 } from '@aws-sdk/client-iot';
 import { errors } from '../../errors.ts';
-import { certificateLife, type CertificateEvent } from '../lifecycle.ts';
+import { decideCertificate, type CertificateEvent } from '../lifecycle.ts';
 import type { ArnPrefix } from '../policy.ts';
 import type { CertificateStatus, RegisteredCertificate } from '../registry.ts';
 import { readAllPages, askAws, findAwsErrorName, translateAwsError, findInAws } from './aws-errors.ts';
@@ -67,12 +67,8 @@ export function openAwsCertificates(client: IoTClient, arnPrefix: ArnPrefix) {
   /** Lets an event of its life happen to a certificate, where its status allows it. */
   async function change(certificateId: string, event: Exclude<CertificateEvent, 'delete'>): Promise<void> {
     const status = await statusOf(certificateId);
-    const outcome = certificateLife[status][event];
-    if ('refused' in outcome)
-      throw outcome.refused === 'unknown'
-        ? errors.certificateNotFound()
-        : errors.deviceStateRefused('A revoked certificate stays revoked.');
-    if (outcome.to !== status && outcome.to !== 'absent') await setStatus(certificateId, outcome.to);
+    const next = decideCertificate(status, event);
+    if (next !== status && next !== 'absent') await setStatus(certificateId, next);
   }
 
   async function remove(certificateId: string): Promise<void> {

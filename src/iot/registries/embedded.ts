@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { errors } from '../../errors.ts';
 import type { Authority } from '../authority.ts';
 import type { PolicyDocument } from '../evaluator.ts';
-import type { CertificateEvent } from '../lifecycle.ts';
-import { certificateLife } from '../lifecycle.ts';
+import { decideCertificate, type CertificateEvent } from '../lifecycle.ts';
 import type { ArnPrefix } from '../policy.ts';
 import { MAX_POLICIES, MAX_POLICY_LENGTH, measurePolicy } from '../policy.ts';
 import type { CertificateEnd, CertificateStatus, Connectivity, DeviceRegistry, NewThing } from '../registry.ts';
@@ -55,14 +54,10 @@ export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedReg
   async function happen(thingName: string, certificateId: string, event: CertificateEvent): Promise<void> {
     await store.change(thingName, (record) => {
       const held = record?.certificates.find((certificate) => certificate.certificateId === certificateId);
-      const outcome = certificateLife[held?.status ?? 'absent'][event];
-      if ('refused' in outcome)
-        throw outcome.refused === 'unknown'
-          ? errors.certificateNotFound()
-          : errors.deviceStateRefused('A revoked certificate stays revoked.');
+      const status = decideCertificate(held?.status ?? 'absent', event);
       if (!record) return null;
       const others = record.certificates.filter((certificate) => certificate !== held);
-      return { ...record, certificates: outcome.to === 'absent' ? others : [...others, { certificateId, status: outcome.to }] };
+      return { ...record, certificates: status === 'absent' ? others : [...others, { certificateId, status }] };
     });
   }
 
