@@ -16,7 +16,7 @@ import { isColumnName, isOwnColumn, nameOddColumn } from '../typing/columns.ts';
 import { fill, listFunctions, type Pipelines } from '../pipeline.ts';
 import { printValue } from '../typing/printed-values.ts';
 import { chooseReadings, type DayOrder, type TypeWord } from '../typing/readings.ts';
-import { requireRoom, decideFileTypes } from '../typing/decide.ts';
+import { requireRoom, decideFileTypes, type ColumnReport } from '../typing/decide.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 
 /** What is to become of a column. At least one of `name` and `type` is given. */
@@ -30,15 +30,9 @@ export interface ColumnOrder {
 }
 
 /** What became of a column. */
-export interface ColumnOutcome {
-  name: string;
-  type: string;
+export interface ColumnOutcome extends Omit<ColumnReport, 'originalKey' | 'widenedFrom'> {
   /** Rows of the table in which the column was looked at. */
   rows: number;
-  oddValues: number;
-  oddExamples?: readonly { row: number; value: string }[];
-  missingValues?: number;
-  note?: string;
   /** The version of the table in which the column is so. */
   version: number;
 }

@@ -3,8 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { listColumnsAt, commit, createTable, findTableById, printFingerprint } from '../../lakehouse/tables/manifest.ts';
-import { changeWith } from '../../lakehouse/tables/rewriting.ts';
+import { listColumnsAt, commit, createTable, findTableById } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { isAround } from '../around.ts';
@@ -15,7 +14,7 @@ import { isOutOfMemory } from '../../storage/full.ts';
 import { leaveReplay, replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
 import { findStanding, hasOtherRows } from './standing.ts';
-import { explain, fetchOriginal, checkKind, stageRows, useReading, widenUploadTable } from './rows.ts';
+import { explain, fetchOriginal, checkKind, stageRows, useReading } from './rows.ts';
 import type { IngestDeps, Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
@@ -150,7 +149,7 @@ const finish = (db: Database, uploadId: string, outcome: FileOutcome) =>
   });
 
 async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, signal?: AbortSignal): Promise<FileOutcome> {
-  const { db, staging, pipelines } = deps;
+  const { db, pipelines } = deps;
   const { objectKey, sha256 } = file;
   if (objectKey === null || sha256 === null) throw new FileRefused('not_received', 'The file did not arrive whole.');
   if (upload.tableId === null) throw tableGone();
@@ -165,18 +164,15 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
   const { source } = standing;
   const original = await fetchOriginal(deps, objectKey, work, signal);
   const kind = checkKind(upload.sourceKind);
-  return useReading(deps, work, signal, async ({ session, refusals, refusedFile, written }) => {
+  return useReading(deps, work, signal, async ({ refusals, ...staged }) => {
+    const { session, refusedFile, written } = staged;
     const { reading } = upload;
     const read = await readSource(deps, { session, kind, original, work, path: file.path, refusals, exact, reading, signal });
     await refusedFile.close();
     const table = await findTableById(db, sent.tableId);
     if (!table) throw tableGone();
     const known = await listColumnsAt(db, table.id, table.version);
-    const refused = refusedFile.path;
-    const { typed, rows } = await stageRows(deps, { upload, file, work }, { session, read, source, tableId: table.id, known, refused });
-    written.push(rows);
-    const widened = await widenUploadTable({ db, staging, session }, table, known, typed.columns);
-    written.push(widened.staged);
+    const { typed, rows, change } = await stageRows(deps, { upload, file, work }, { ...staged, read, source, table, known });
     const quarantine = refusals.count === 0 ? undefined : await createTable(db, { experimentId: upload.experimentId, kind: 'quarantine' });
     const kept = quarantine && (await stageRefusals(session, pipelines, quarantine.id, refusals.count, upload.experimentId));
     written.push(kept);
@@ -191,11 +187,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
     const made = { origin: upload.id, pipelineVersion: hashPipelines(pipelines) };
     await db.transaction(async (tx) => {
       const committed = await commit(tx, {
-        tableId: table.id,
-        cause: 'ingest',
-        ...changeWith(rows, widened, table.version),
-        columns: typed.columns,
-        typedBy: printFingerprint(known),
+        ...change,
         sources: [{ source, rowCount: rows.rowCount, quarantinedCount: refusals.count, ...made }],
       });
       // another upload was quicker: the next try finds what stands

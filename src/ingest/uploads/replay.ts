@@ -1,23 +1,14 @@
 /** Replay: reads the refused records of a file again from its bytes, and stores what can be read now under the ids that it would have had. */
 import { join } from 'node:path';
 import { ApiError, errors } from '../../errors.ts';
-import {
-  listColumnsAt,
-  commit,
-  listFilesAt,
-  findTable,
-  findTableById,
-  printFingerprint,
-  moveSource,
-} from '../../lakehouse/tables/manifest.ts';
-import { changeWith } from '../../lakehouse/tables/rewriting.ts';
+import { listColumnsAt, commit, listFilesAt, findTable, findTableById, moveSource } from '../../lakehouse/tables/manifest.ts';
 import { listPaths, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import { setVariable } from '../pipeline.ts';
 import { FileRefused, RefusedBefore } from '../record-writer.ts';
 import { readSource } from './sources.ts';
 import { findOwnSource, hasOtherRows } from './standing.ts';
 import type { ColumnReport } from '../typing/decide.ts';
-import { explain, fetchOriginal, checkKind, stageRows, useReading, widenUploadTable, type IngestDeps, type Task } from './rows.ts';
+import { explain, fetchOriginal, checkKind, stageRows, useReading, type IngestDeps, type Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { FileOutcome, UploadFileRow } from './uploads.queries.ts';
 
@@ -91,7 +82,8 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
   const live = await listFilesAt(db, quarantine.id, quarantine.version);
   if (live.length === 0) return leaveReplay(deps, task, 'The refused records of this file are not kept any more.');
   const known = await listColumnsAt(db, table.id, table.version);
-  return useReading(deps, work, signal, async ({ session, refusals, refusedFile, written }) => {
+  return useReading(deps, work, signal, async ({ refusals, ...staged }) => {
+    const { session, refusedFile, written } = staged;
     await session.prepare([setVariable('quarantine', listPaths(staging, live))]);
     const before = await refusedBefore(session, source);
     const numbering = new RefusedBefore(before.rows);
@@ -108,11 +100,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
       );
     if (read.rows === 0 && refusals.count === before.rows.size) return await leaveReplay(deps, task);
 
-    const refused = refusedFile.path;
-    const { typed, rows } = await stageRows(deps, task, { session, read, source, tableId: table.id, known, refused });
-    written.push(rows);
-    const widened = await widenUploadTable({ db, staging, session }, table, known, typed.columns);
-    written.push(widened.staged);
+    const { typed, rows, change } = await stageRows(deps, task, { ...staged, read, source, table, known });
     await session.prepare([setVariable('quarantine', [...before.files]), setVariable('table_id', table.id)]);
     const kept = await session.stage({
       tableId: quarantine.id,
@@ -133,14 +121,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
       const from = { rowCount: there.rowCount, quarantinedCount: there.quarantinedCount };
       const to = { rowCount: there.rowCount + rows.rowCount, quarantinedCount: refusals.count };
       if ((await moveSource(tx, table.id, { source, from, to })) === 0) throw errors.sourceChanged();
-      if (rows.files.length > 0)
-        await commit(tx, {
-          tableId: table.id,
-          cause: 'ingest',
-          ...changeWith(rows, widened, table.version),
-          columns: typed.columns,
-          typedBy: printFingerprint(known),
-        });
+      if (rows.files.length > 0) await commit(tx, change);
       const retire = live.filter(({ path }) => before.files.has(join(staging.lakeFolder, path))).map(({ id }) => id);
       await commit(tx, { tableId: quarantine.id, cause: 'replace', files: kept.files, retire });
       if (await hasOtherRows(tx, sent)) throw errors.sourceChanged();

@@ -3,9 +3,9 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
+import { printFingerprint, type ColumnState, type Commit } from '../../lakehouse/tables/manifest.ts';
 import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
-import { widenFiles, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
+import { changeWith, widenFiles } from '../../lakehouse/tables/rewriting.ts';
 import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
 import { useSession, type StagingArea, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
@@ -162,22 +162,28 @@ function stampFile(createdAt: string, ordinal: number): string {
   return `${new Date(Number(all / 1_000n)).toISOString().slice(0, -1)}${String(all % 1_000n).padStart(3, '0')}Z`;
 }
 
-interface RowsOf {
-  session: StagingSession;
+interface RowsOf extends Omit<FileReading, 'refusals'> {
   read: BronzeSource;
   source: string;
-  tableId: string;
+  table: LakeTable;
   known: readonly ColumnState[];
-  /** Path of the list of refused records. */
-  refused: string;
 }
 
-/** Types `bronze_records` and stages its rows. Throws NotPlain when JSON has to be read the long way. */
+/** The rows of a file, and the commit that puts them into their table. */
+interface StagedRows extends Pick<Decided<Staged>, 'typed' | 'rows'> {
+  change: Commit;
+}
+
+/**
+ * Types `bronze_records`, stages its rows, and writes anew those files of the table whose columns they widen. Throws NotPlain when JSON has to be read the long
+ * way.
+ */
 export async function stageRows(
-  { pipelines }: IngestDeps,
+  { db, staging, pipelines }: IngestDeps,
   { upload, file }: Task,
-  { session, read, source, tableId, known, refused }: RowsOf,
-): Promise<Decided<Staged>> {
+  { session, refusedFile, written, read, source, table, known }: RowsOf,
+): Promise<StagedRows> {
+  const tableId = table.id;
   await session.prepare(
     Object.entries({
       source,
@@ -187,13 +193,18 @@ export async function stageRows(
       contributor_id: upload.createdBy,
       table_id: tableId,
       path: file.path,
-      refused,
+      refused: refusedFile.path,
     }).map(([name, value]) => setVariable(name, value)),
   );
   const records = { session, read, kind: checkKind(upload.sourceKind), known, options: upload.reading };
-  return decideRows(pipelines, records, (sql) =>
+  const { typed, rows } = await decideRows(pipelines, records, (sql) =>
     session.stage({ tableId, experimentId: upload.experimentId, select: { sql, values: [] }, sortColumn: 'uploaded_at', sorted: true }),
   );
+  written.push(rows);
+  const widened = await widenFiles({ db, staging, session }, { ...table, known, sortColumn: 'uploaded_at' }, typed.columns);
+  written.push(widened.staged);
+  const files = changeWith(rows, widened, table.version);
+  return { typed, rows, change: { tableId, cause: 'ingest', ...files, columns: typed.columns, typedBy: printFingerprint(known) } };
 }
 
 /** Counts for every column the stored rows in which it has no value. An odd value, which is kept as text beside it, counts as a value. */
@@ -203,14 +214,6 @@ function countMissing(typed: TypedFile, { files, rowCount }: Pass): TypedFile {
   const report = typed.report.map((line) => ({ ...line, missingValues: (nulls.get(line.name) ?? rowCount) - line.oddValues }));
   return { ...typed, report };
 }
-
-/** Writes anew those files of the table whose columns a new file has widened. */
-export const widenUploadTable = (
-  deps: Pick<IngestDeps, 'db' | 'staging'> & { session: StagingSession },
-  table: LakeTable,
-  known: readonly ColumnState[],
-  columns: readonly ColumnState[],
-): Promise<Rewritten> => widenFiles(deps, { ...table, known, sortColumn: 'uploaded_at' }, columns);
 
 /** What the sender can do about records that were refused for a reason. */
 const ADVICE: Partial<Record<RefusalReason, string>> = {
