@@ -4,7 +4,7 @@
  */
 import type { DBSQLClient } from '@databricks/sql';
 import { errors } from '../../../errors.ts';
-import { awaitOrAbort } from '../../terms/stop.ts';
+import { awaitOrAbort, waitInLine, type Waiter } from '../../terms/stop.ts';
 
 export type Session = Awaited<ReturnType<DBSQLClient['openSession']>>;
 export type OpenSession = () => Promise<Session>;
@@ -30,11 +30,6 @@ interface Idle {
   era: number;
 }
 
-interface Waiter {
-  go: () => void;
-  refuse: (error: Error) => void;
-}
-
 const MOST_CANCELLED = 50;
 
 export class DatabricksSessions {
@@ -42,7 +37,7 @@ export class DatabricksSessions {
   #closed = false;
   #era = 0;
   #idle: Idle[] = [];
-  readonly #waiting: Waiter[] = [];
+  readonly #waiting: Waiter<undefined>[] = [];
   readonly #ending = new Set<Promise<unknown>>();
   readonly #open: OpenSession;
   readonly #most: number;
@@ -129,34 +124,13 @@ export class DatabricksSessions {
   async #place(signal: AbortSignal): Promise<void> {
     if (this.#closed) throw errors.shuttingDown();
     if (signal.aborted) throw signal.reason as Error;
-    if (this.#inUse < this.#most) {
-      this.#inUse += 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        const at = this.#waiting.indexOf(waiter);
-        if (at >= 0) this.#waiting.splice(at, 1);
-        reject(signal.reason as Error);
-      };
-      const waiter: Waiter = {
-        go: () => {
-          signal.removeEventListener('abort', leave);
-          resolve();
-        },
-        refuse: (error) => {
-          signal.removeEventListener('abort', leave);
-          reject(error);
-        },
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.push(waiter);
-    });
+    if (this.#inUse < this.#most) this.#inUse += 1;
+    else await waitInLine(this.#waiting, signal);
   }
 
   #leave(): void {
     const next = this.#waiting.shift();
-    if (next) next.go();
+    if (next) next.go(undefined);
     else this.#inUse -= 1;
   }
 }

@@ -1,12 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { errors } from '../../../errors.ts';
-import { makeStopError, Stop } from '../../terms/stop.ts';
+import { makeStopError, Stop, waitInLine, type Waiter } from '../../terms/stop.ts';
 import type { RunOptions } from '../../terms/warehouse.ts';
-
-interface Waiter {
-  give: (connection: DuckDBConnection) => void;
-  refuse: (error: Error) => void;
-}
 
 type Running = Pick<RunOptions, 'onReading'> & { signal: AbortSignal };
 
@@ -24,7 +19,7 @@ export class DuckDbConnections {
   #running = 0;
   #closed = false;
   readonly #idle: DuckDBConnection[];
-  readonly #waiting: Waiter[] = [];
+  readonly #waiting: Waiter<DuckDBConnection>[] = [];
 
   private constructor(connections: DuckDBConnection[]) {
     this.#idle = connections;
@@ -93,24 +88,7 @@ export class DuckDbConnections {
   async #acquire(signal: AbortSignal): Promise<DuckDBConnection> {
     if (this.#closed) throw errors.shuttingDown();
     if (signal.aborted) throw makeStopError(signal);
-    const idle = this.#idle.pop();
-    if (idle) return idle;
-    return new Promise((give, refuse) => {
-      const leave = () => {
-        const at = this.#waiting.indexOf(waiter);
-        if (at >= 0) this.#waiting.splice(at, 1);
-        refuse(makeStopError(signal));
-      };
-      const waiter: Waiter = {
-        give: (connection) => {
-          signal.removeEventListener('abort', leave);
-          give(connection);
-        },
-        refuse,
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.push(waiter);
-    });
+    return this.#idle.pop() ?? (await waitInLine(this.#waiting, signal));
   }
 
   #release(connection: DuckDBConnection): void {
@@ -119,7 +97,7 @@ export class DuckDbConnections {
       return;
     }
     const next = this.#waiting.shift();
-    if (next) next.give(connection);
+    if (next) next.go(connection);
     else this.#idle.push(connection);
   }
 
