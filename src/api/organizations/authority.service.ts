@@ -29,6 +29,7 @@ import {
 } from './authority.queries.ts';
 import { listInvitations } from './invitations.queries.ts';
 import { insertMember, lockAccount, lockMembers, lockOrganization, type MemberRow } from './membership.queries.ts';
+import { readRole } from './membership.service.ts';
 import type { MembershipRole } from './organizations.model.ts';
 import { findStanding, listBlockers, type Standing } from './organizations.queries.ts';
 import { listManagedTeams } from './teams.queries.ts';
@@ -184,21 +185,15 @@ export async function loadFullOrganization(
   };
 }
 
+const OF_ADMINS = {
+  member: ['create', 'update', 'delete'],
+  invitation: ['create', 'cancel'],
+  team: ['create', 'update', 'delete'],
+  ac: ['read'],
+};
 const ALLOWED: Record<MembershipRole, Readonly<Record<string, readonly string[]>>> = {
-  owner: {
-    organization: ['update', 'delete'],
-    member: ['create', 'update', 'delete'],
-    invitation: ['create', 'cancel'],
-    team: ['create', 'update', 'delete'],
-    ac: ['read'],
-  },
-  admin: {
-    organization: [],
-    member: ['create', 'update', 'delete'],
-    invitation: ['create', 'cancel'],
-    team: ['create', 'update', 'delete'],
-    ac: ['read'],
-  },
+  owner: { organization: ['update', 'delete'], ...OF_ADMINS },
+  admin: { organization: [], ...OF_ADMINS },
   member: { ac: ['read'] },
 };
 
@@ -206,7 +201,7 @@ const ALLOWED: Record<MembershipRole, Readonly<Record<string, readonly string[]>
 export async function hasPermission(ctx: Context, caller: Caller, body: PermissionAsked): Promise<PermissionAnswer> {
   const standing = await findStanding(ctx.db, requireOrganizationId(body.organizationId), caller.userId);
   if (!standing?.isMember) throw errors.userIsNotAMemberOfTheOrganization();
-  const allowed = ALLOWED[standing.isOwner ? 'owner' : standing.isAdmin ? 'admin' : 'member'];
+  const allowed = ALLOWED[readRole(standing)];
   const asked = Object.entries(body.permissions ?? body.permission ?? {});
   const success = asked.every(([subject, verbs]) =>
     verbs.every((verb) => (Object.hasOwn(allowed, subject) ? allowed[subject] : [])?.includes(verb)),
