@@ -40,7 +40,8 @@ const USED = '.used';
 const exists = (error: unknown) => (error as { code?: string }).code === 'EEXIST';
 const missing = (error: unknown) => ['ENOENT', 'ENOTDIR', 'EISDIR'].includes((error as { code?: string }).code ?? '');
 
-async function syncFolder(path: string): Promise<void> {
+/** Makes a file's bytes, or a folder's names, durable. */
+export async function writeThrough(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
@@ -53,7 +54,7 @@ async function syncFolder(path: string): Promise<void> {
 async function makeFolder(root: string, folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true });
   if (made === undefined) return;
-  for (let at = dirname(folder); at.startsWith(root); at = dirname(at)) await syncFolder(at);
+  for (let at = dirname(folder); at.startsWith(root); at = dirname(at)) await writeThrough(at);
 }
 
 export async function openFolderStore({ folder, secret, baseUrl, now = Date.now }: FolderOptions): Promise<FolderStore> {
@@ -85,7 +86,7 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
       }
       await makeFolder(root, dirname(path));
       await place(part, path);
-      await syncFolder(dirname(path));
+      await writeThrough(dirname(path));
     } finally {
       await rm(part, { force: true });
     }

@@ -1,20 +1,11 @@
 /** Keeps a lake in a folder of this machine. The engine reads the files where they lie. */
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { writeThrough } from '../../../storage/folder.ts';
 import { Meter } from '../../../storage/metering.ts';
 import type { Stored } from '../../../storage/objects.ts';
 import { requireInside, type LakeFiles } from './files.ts';
-
-/** Makes a file's bytes, or a folder's names, durable before anybody is told of them. */
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 /** Measures the length and the hash of a body. */
 export async function measureBody(body: AsyncIterable<Uint8Array>): Promise<Stored> {
@@ -33,13 +24,13 @@ export function openFolderFiles(lakeFolder: string): LakeFiles {
       const folders = new Set<string>();
       for (const { written, path } of files) {
         const full = requireInside(folder, path);
-        await sync(written);
+        await writeThrough(written);
         stored.push(await measureBody(createReadStream(written)));
         await mkdir(dirname(full), { recursive: true });
         await rename(written, full);
         for (let at = dirname(full); at.startsWith(folder); at = dirname(at)) folders.add(at);
       }
-      for (const each of folders) await sync(each);
+      for (const each of folders) await writeThrough(each);
       return stored;
     },
     remove: async (paths) => {
