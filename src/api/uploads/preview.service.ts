@@ -15,7 +15,7 @@ import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import { checkFields, makeReading, previewShape, type PreviewFields } from './fields.ts';
 import type { PreviewedFile, UploadPreview } from './uploads.model.ts';
-import { checkName, findTarget, type FilePart, type UploadPart } from './uploads.service.ts';
+import { checkName, findTarget, makeReadDeps, type FilePart, type UploadPart } from './uploads.service.ts';
 
 const { maxFiles, maxFileBytes } = PREVIEW_LIMITS;
 /** How long the preview of one file may take. */
@@ -76,16 +76,9 @@ async function lookAt(
 ): Promise<{ file: FilePreview; columns: readonly ColumnState[] }> {
   const release = await ctx.shares.acquire(caller.userId, organizationId, signal);
   const late = AbortSignal.timeout(mostMs);
-  const deps = {
-    db: ctx.db,
-    staging: ctx.staging,
-    pipelines: ctx.pipelines,
-    maxRecordBytes: ctx.config.limits.uploadRecordBytes,
-    parquetExpansion: ctx.config.limits.parquetExpansion,
-  };
   const task = { ...file, kind: fields.sourceKind, options: makeReading(fields).options, tableId: table?.id, known };
   try {
-    return await previewFile(deps, task, AbortSignal.any([signal, late]));
+    return await previewFile(makeReadDeps(ctx), task, AbortSignal.any([signal, late]));
   } catch (error) {
     if (!late.aborted || signal.aborted) throw error;
     const tooSlow = new FileRefused(

@@ -4,7 +4,7 @@ import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { deleteTableOf, findUploadOwner, listSilentUploads } from './uploads.queries.ts';
-import { abandon, INGEST_UPLOAD, sweepUploadObjects } from './uploads.service.ts';
+import { abandon, INGEST_UPLOAD, makeReadDeps, sweepUploadObjects } from './uploads.service.ts';
 
 /** Turns the files of an upload into rows. Runs again after a crash, and then adds only what is missing. */
 export const ingestUploadJob = (ctx: Context): JobHandler => ({
@@ -16,29 +16,17 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
     if (!upload) return;
     // names first, so that the first read of the rows shows them
     await refreshIdentity(ctx, upload.experimentId);
-    await ingestUpload(
-      {
-        db: ctx.db,
-        store: ctx.objects,
-        staging: ctx.staging,
-        pipelines: ctx.pipelines,
-        maxRecordBytes: ctx.config.limits.uploadRecordBytes,
-        parquetExpansion: ctx.config.limits.parquetExpansion,
-        log: (message, facts) => ctx.log.warn(facts, message),
+    await ingestUpload({ ...makeReadDeps(ctx), store: ctx.objects, log: (message, facts) => ctx.log.warn(facts, message) }, uploadId, {
+      signal,
+      onEnd: async (tx, status) => {
+        if (status === 'failed') await deleteTableOf(tx, uploadId, PROCESSING_FAILED);
+        await publishEvent(ctx, tx, {
+          kind: status === 'failed' ? 'upload.failed' : 'upload.completed',
+          experimentId: upload.experimentId,
+          facts: { uploadId, status },
+        });
       },
-      uploadId,
-      {
-        signal,
-        onEnd: async (tx, status) => {
-          if (status === 'failed') await deleteTableOf(tx, uploadId, PROCESSING_FAILED);
-          await publishEvent(ctx, tx, {
-            kind: status === 'failed' ? 'upload.failed' : 'upload.completed',
-            experimentId: upload.experimentId,
-            facts: { uploadId, status },
-          });
-        },
-      },
-    );
+    });
   },
 });
 

@@ -39,6 +39,15 @@ import {
   requestReplay,
 } from './uploads.queries.ts';
 
+/** What the reading of uploaded files needs of the service. */
+export const makeReadDeps = ({ db, staging, pipelines, config }: Context) => ({
+  db,
+  staging,
+  pipelines,
+  maxRecordBytes: config.limits.uploadRecordBytes,
+  parquetExpansion: config.limits.parquetExpansion,
+});
+
 export const INGEST_UPLOAD = 'uploads.ingest';
 const BEAT_MS = 5_000;
 
