@@ -78,11 +78,9 @@ export interface Refusal {
 
 type Decoded = Measurement | Refusal;
 
-class Budget {
+/** Bytes that may still be unpacked of one payload. */
+interface Budget {
   left: number;
-  constructor(bytes: number) {
-    this.left = bytes;
-  }
 }
 
 function gunzip(bytes: Uint8Array, budget: Budget): Buffer | 'invalid' | 'too-large' {
@@ -198,7 +196,7 @@ function messagesOf(text: string, caps: PayloadCaps): readonly Sent[] | RefusalR
 export function decodePayload(payload: Uint8Array, caps: PayloadCaps = MESSAGE_CAPS): readonly Decoded[] {
   const refuse = (reason: RefusalReason): readonly Decoded[] => [{ kind: 'refusal', index: null, reason }];
   if (payload.length > caps.bytes) return refuse('too-large');
-  const budget = new Budget(caps.decompressed);
+  const budget = { left: caps.decompressed };
   const zipped = payload[0] === 0x1f && payload[1] === 0x8b;
   const plain = zipped ? gunzip(payload, budget) : payload;
   if (plain === 'invalid') return refuse('gzip-invalid');

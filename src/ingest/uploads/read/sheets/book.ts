@@ -1,5 +1,6 @@
 /** Reads what a workbook says of itself: its sheets, the day from which it counts, and whether its formulas were computed. */
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { createInflateRaw } from 'node:zlib';
 import type { Part } from './unpacked.ts';
 
@@ -45,10 +46,7 @@ export async function* listPieces(part: AsyncIterable<Buffer>): AsyncGenerator<s
 
 async function readText(bytes: Buffer, parts: readonly Part[], name: string): Promise<string> {
   const part = parts.find((each) => each.name === name);
-  if (!part) return '';
-  const chunks: Buffer[] = [];
-  for await (const chunk of openPart(bytes, part)) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+  return part ? (await buffer(openPart(bytes, part))).toString() : '';
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
