@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { ListScope } from '../resources/resources.model.ts';
+import type { LibraryFilter } from '../resources/resources.model.ts';
 import type { Macro } from './macros.model.ts';
 
 export type MacroRow = Omit<Macro, 'capabilities' | 'warnings'> & { version: number };
@@ -16,10 +16,7 @@ const joins = fragment`
   join organizations o on o.id = r.organization_id
   join people person on person.user_id = r.created_by`;
 
-export interface MacroFilter {
-  userId: string;
-  scope: ListScope;
-  search: string | undefined;
+export interface MacroFilter extends LibraryFilter {
   language: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { ListScope } from '../resources/resources.model.ts';
+import type { LibraryFilter } from '../resources/resources.model.ts';
 import type { Protocol } from './protocols.model.ts';
 
 /** A protocol as the database has it: `code` is JSON text. */
@@ -17,19 +17,13 @@ const joins = fragment`
   join organizations o on o.id = r.organization_id
   join people person on person.user_id = r.created_by`;
 
-export interface ProtocolFilter {
-  userId: string;
-  scope: ListScope;
-  search: string | undefined;
-}
-
-const matching = ({ userId, scope, search }: ProtocolFilter, most: number) =>
+const matching = ({ userId, scope, search }: LibraryFilter, most: number) =>
   fragment`listed_ids(${userId}, 'protocol', ${scope === 'related'}, ${search ?? null}, null, least(${most}::bigint, 2147483647)::integer)`;
 
 // a search ranks what it finds, so it must see more than one page
 const SEARCHED = 10_001;
 
-export const listProtocols = (db: Queryable, filter: ProtocolFilter, page: { limit: number; offset: number }) =>
+export const listProtocols = (db: Queryable, filter: LibraryFilter, page: { limit: number; offset: number }) =>
   db.rows<ProtocolRow>(sql('protocols.list')`
     select ${columns}
     from (select id, position from ${matching(filter, filter.search === undefined ? page.limit + page.offset : SEARCHED)} order by position limit ${page.limit} offset ${page.offset}) page
@@ -37,7 +31,7 @@ export const listProtocols = (db: Queryable, filter: ProtocolFilter, page: { lim
     order by page.position`);
 
 /** Counts the protocols that match, up to `most`. */
-export const countProtocols = (db: Queryable, filter: ProtocolFilter, most: number) =>
+export const countProtocols = (db: Queryable, filter: LibraryFilter, most: number) =>
   db.count(sql('protocols.count')`select count(*) as count from ${matching(filter, most)}`);
 
 export const findProtocol = (db: Queryable, id: string) =>

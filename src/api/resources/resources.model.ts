@@ -69,6 +69,13 @@ export interface LibraryListQuery extends PageQuery {
   search?: string;
 }
 
+/** Which protocols, macros or workbooks a person is shown. */
+export interface LibraryFilter {
+  userId: string;
+  scope: ListScope;
+  search: string | undefined;
+}
+
 /** What protocols, macros and workbooks have in common. */
 export interface LibraryResource {
   /** Names it in every address. */

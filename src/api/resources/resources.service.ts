@@ -8,6 +8,7 @@ import { errors } from '../../errors.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { SharedType } from '../sharing/sharing.model.ts';
 import type {
+  LibraryFilter,
   LibraryListQuery,
   LibraryResourcePatch,
   LibraryType,
@@ -18,9 +19,9 @@ import type {
 import { deleteResource, insertResource, lockResource, makePublic, touchResource } from './resources.queries.ts';
 
 /** Makes the filter of a library list from its query. */
-export const makeFilter = (userId: string, { scope, filter, search }: LibraryListQuery) => ({
+export const makeFilter = (userId: string, { scope, filter, search }: LibraryListQuery): LibraryFilter => ({
   userId,
-  scope: scope ?? (filter === 'my' ? ('related' as const) : ('all' as const)),
+  scope: scope ?? (filter === 'my' ? 'related' : 'all'),
   search: search?.trim() || undefined,
 });
 
