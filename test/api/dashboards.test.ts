@@ -147,6 +147,28 @@ describe('dashboards', () => {
     expect(await send({ name: '' })).toBe('/name');
   });
 
+  test('refuses texts that take long to clean, and more than a list can hold of many dashboards', async () => {
+    const id = await experiment();
+    const owner = site.as(site.cast.owner);
+    const send = async (...texts: string[]) => {
+      const widgets = texts.map((html, row) => widget('richText', { html }, row));
+      const answer = await owner('POST', `/api/v1/experiments/${id}/dashboards`, { body: { name: 'Board', widgets } });
+      return answer.status === 400 ? answer.body.errors : answer.status;
+    };
+    const wordy = [{ path: '/widgets', message: expect.stringMatching(/^have \d+ characters as JSON; at most 1000000 are kept$/) }];
+    expect(await send('<b>'.repeat(10_000), '<b>'.repeat(10_001))).toEqual([
+      { path: '/widgets', message: 'hold 20001 tags in their texts; at most 20000 are cleaned' },
+    ]);
+    expect(await send('<p>a</p>'.repeat(10_000))).toBe(201);
+    expect(await send(...Array<string>(5).fill('a'.repeat(200_000)))).toEqual(wordy);
+    // each is `&amp;` once it is cleaned
+    expect(await send('&'.repeat(40_001))).toEqual([
+      { path: '/widgets/0/config/html', message: 'has 200005 characters once it is cleaned' },
+    ]);
+    expect(await send(...Array<string>(5).fill('&'.repeat(40_000)))).toEqual(wordy);
+    expect(await send(...Array<string>(4).fill('&'.repeat(40_000)))).toBe(201);
+  });
+
   test('a widget of an older shape does not make the list fail, and leaves the others as they are', async () => {
     const id = await experiment();
     const owner = site.as(site.cast.owner);

@@ -105,7 +105,7 @@ export interface NewDashboard {
   /** The grid that widgets are laid out on; the usual one when absent. */
   layout?: DashboardLayoutInput;
   /**
-   * At most 200; none when absent.
+   * At most 200, of 1,000,000 characters together as JSON and 20,000 tags in their texts; none when absent.
    * @maxItems 200
    */
   widgets?: DashboardWidget[];
@@ -128,7 +128,7 @@ export interface DashboardPatch {
   /** Replaces the whole layout; what is missing gets its usual value. */
   layout?: DashboardLayoutInput;
   /**
-   * Replaces all widgets; at most 200.
+   * Replaces all widgets; at most 200, of 1,000,000 characters together as JSON and 20,000 tags in their texts.
    * @maxItems 200
    */
   widgets?: DashboardWidget[];

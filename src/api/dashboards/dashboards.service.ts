@@ -9,7 +9,7 @@ import { listGiven, readShape, refuseBody } from '../input/input.service.ts';
 import { findForeignVisualizations } from '../visualizations/visualizations.service.ts';
 import type { DashboardPatch, DashboardWidget, NewDashboard } from './dashboards.model.ts';
 import { deleteDashboard, findDashboard, insertDashboard, updateDashboard, type VersionedDashboard } from './dashboards.queries.ts';
-import { layoutShape, listVisualizationUses, widgetsShape } from './widgets.ts';
+import { layoutShape, listVisualizationUses, readWidgets } from './widgets.ts';
 
 /** A dashboard as the caller names it: its experiment, its id, and the versions in which it may be changed (null: any). */
 export interface DashboardTarget {
@@ -44,7 +44,7 @@ const resourceOf = (experimentId: string) => ({ type: 'experiment', id: experime
 /** Adds a dashboard. Errors: invalid input, experiment archived. */
 export async function createDashboard(ctx: Context, caller: Caller, experimentId: string, body: NewDashboard): Promise<VersionedDashboard> {
   const layout = readShape(layoutShape, body.layout ?? {}, '/layout');
-  const widgets = readShape(widgetsShape, body.widgets ?? [], '/widgets');
+  const widgets = await readWidgets(body.widgets ?? []);
   return ctx.db.transaction(async (tx) => {
     const { organizationId } = await lockOpenExperiment(tx, experimentId);
     await refuseForeign(tx, experimentId, widgets);
@@ -66,7 +66,7 @@ export async function patchDashboard(
   body: DashboardPatch,
 ): Promise<VersionedDashboard> {
   const layout = body.layout === undefined ? undefined : readShape(layoutShape, body.layout, '/layout');
-  const widgets = body.widgets === undefined ? undefined : readShape(widgetsShape, body.widgets, '/widgets');
+  const widgets = body.widgets === undefined ? undefined : await readWidgets(body.widgets);
   const given = listGiven(body, { name: true, description: true, layout: true, widgets: true });
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFind(tx, target);

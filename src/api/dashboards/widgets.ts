@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import sanitizeHtml from 'sanitize-html';
 import { z } from 'zod';
 import { column, filterOperator, filtersShape, filterValue } from '../input/filters.service.ts';
+import { readShape, refuseBody } from '../input/input.service.ts';
 import type { DashboardLayout, DashboardWidget } from './dashboards.model.ts';
 
 const whole = (least: number, most: number) => z.number().int().min(least).max(most);
@@ -36,6 +38,8 @@ const titled = {
 };
 const tableName = z.string().max(255).optional().describe("`raw_data`, `device`, a macro's id, or an upload table's id or name.");
 
+const LONGEST_TEXT = 200_000;
+
 const placed = {
   id: z.guid(),
   layout: z.object({ col: whole(0, 10_000), row: whole(0, 100_000), colSpan: whole(1, 24), rowSpan: whole(1, 48) }),
@@ -56,7 +60,7 @@ export const widgetShape = z.discriminatedUnion('type', [
     ...placed,
     type: z.literal('richText'),
     config: z.object({
-      html: z.string().max(200_000).default('').describe('Text as HTML; scripts, frames and handlers are taken out.').transform(cleaned),
+      html: z.string().max(LONGEST_TEXT).default('').describe('Text as HTML; scripts, frames and handlers are taken out.'),
     }),
   }),
   z.object({
@@ -87,7 +91,7 @@ export const widgetShape = z.discriminatedUnion('type', [
 ]);
 
 /** Shape and bounds of a dashboard's widgets, with their defaults. */
-export const widgetsShape: z.ZodType<DashboardWidget[]> = z
+const widgetsShape: z.ZodType<DashboardWidget[]> = z
   .array(widgetShape)
   .max(200)
   .superRefine((widgets, context) => {
@@ -97,6 +101,38 @@ export const widgetsShape: z.ZodType<DashboardWidget[]> = z
       seen.add(id.toLowerCase());
     });
   });
+
+const MOST_CHARACTERS = 1_000_000;
+/** The cleaner takes time by the square of how many tags nest: 0.2 s for so many, 3 s for what one text could hold. */
+const MOST_TAGS = 20_000;
+
+function refuseLong(widgets: readonly DashboardWidget[]): void {
+  const size = JSON.stringify(widgets).length;
+  if (size > MOST_CHARACTERS)
+    throw refuseBody([{ path: '/widgets', message: `have ${size} characters as JSON; at most ${MOST_CHARACTERS} are kept` }]);
+}
+
+const htmlOf = ({ type, config }: DashboardWidget): string => (type === 'richText' ? (config['html'] as string) : '');
+
+/** Reads the widgets of a body and cleans their texts, each in its own turn of the event loop. Errors: invalid input. */
+export async function readWidgets(given: unknown): Promise<DashboardWidget[]> {
+  const widgets = readShape(widgetsShape, given, '/widgets');
+  refuseLong(widgets);
+  const tags = widgets.reduce((count, widget) => count + htmlOf(widget).split('<').length - 1, 0);
+  if (tags > MOST_TAGS)
+    throw refuseBody([{ path: '/widgets', message: `hold ${tags} tags in their texts; at most ${MOST_TAGS} are cleaned` }]);
+  for (const [index, widget] of widgets.entries()) {
+    if (widget.type !== 'richText') continue;
+    const html = cleaned(htmlOf(widget));
+    // characters that HTML has words for are longer now
+    if (html.length > LONGEST_TEXT)
+      throw refuseBody([{ path: `/widgets/${index}/config/html`, message: `has ${html.length} characters once it is cleaned` }]);
+    widget.config = { html };
+    await setImmediate();
+  }
+  refuseLong(widgets);
+  return widgets;
+}
 
 /** Lists the charts that widgets show, with the place of each. */
 export const listVisualizationUses = (widgets: readonly DashboardWidget[]): { id: string; path: string }[] =>
