@@ -200,7 +200,10 @@ const catalogue = {
   alreadyDone: say(409, (what: string) => `This was already done: ${what}. Its answer carried a secret and is not kept.`),
   experimentArchived: say(409, 'This experiment is archived; un-archive it first.'),
   tooManyLocations: say(409, (most: number) => `An experiment holds at most ${most} locations.`),
-  metadataFull: say(409, 'The metadata records of an experiment hold at most 100 tables and 50,000,000 characters together.'),
+  metadataFull: say(
+    409,
+    'The metadata records of an experiment hold at most 100 tables, 50,000,000 characters, and 5,000,000 cells, which are their rows by their columns, together.',
+  ),
   visualizationIncomplete: say(409, (what: string) => `This visualization is a draft and cannot be drawn yet: ${what}.`),
   flowExists: say(409, 'This experiment has a flow; replace it with PUT.'),
   visibilityNotMonotonic: say(409, 'What is public cannot be made private again.'),

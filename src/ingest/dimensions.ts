@@ -128,8 +128,8 @@ export async function replaceRegistry(
 
 export interface MetadataRows {
   columns: readonly { name: string; type: ColumnType }[];
-  /** A value for each column, in order. */
-  rows: readonly { matchedBy: string; key: string; values: readonly (string | number | null)[] }[];
+  /** Values by the place of their column. */
+  rows: readonly { matchedBy: string; key: string; values: ReadonlyMap<number, string | number> }[];
 }
 
 /** Replaces the metadata dimension of an experiment as a whole, in the caller's transaction. That transaction keeps others from doing so at the same time. */
@@ -150,7 +150,7 @@ export async function replaceMetadata(
   const values = rows.map(({ matchedBy, key, values: cells }) => ({
     m: matchedBy,
     k: key,
-    ...Object.fromEntries(cells.map((cell, at) => [`c${at}`, cell])),
+    ...Object.fromEntries([...cells].map(([at, cell]) => [`c${at}`, cell])),
   }));
   const typed = columns.map(({ name }, at) => `, entry.c${at} as ${quoteName(name)}`).join('');
   const sql = `

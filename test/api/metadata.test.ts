@@ -152,6 +152,22 @@ describe('metadata records', () => {
     expect(await send({ rows: [{ _id: '1', c1: 'x'.repeat(5_000_000) }] })).toEqual(['/metadata']);
   });
 
+  test('refuses more cells than the engine can hold, and keeps columns called as members that every object has', async () => {
+    const id = await experiment();
+    const path = `/api/v1/experiments/${id}/metadata`;
+    const send = (columns: readonly string[], rows: readonly object[]) =>
+      site.as(site.cast.owner)('POST', path, {
+        body: {
+          metadata: { ...plots, columns: columns.map((name) => ({ id: name, name, type: 'string' })), rows, identifierColumnId: 'plot' },
+        },
+      });
+    const wide = ['plot', ...Array.from({ length: 499 }, (_, at) => `c${at}`)];
+    const long = Array.from({ length: 10_100 }, (_, at) => ({ _id: '1', plot: String(at) }));
+    expect(await send(wide, long)).toMatchObject({ status: 409, body: { code: 'METADATA_FULL' } });
+    expect(await send(wide, long.slice(0, 100))).toMatchObject({ status: 201 });
+    expect(await send(['plot', 'constructor'], [{ _id: '1', plot: 'P' }])).toMatchObject({ status: 201 });
+  });
+
   test('of an older shape do not make the list fail', async () => {
     const id = await experiment();
     const owner = site.as(site.cast.owner);

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
+import { errors } from '../../errors.ts';
 import { isExperimentLocked } from '../experiments/open.service.ts';
 import { replaceMetadata } from '../../ingest/dimensions.ts';
 import type { MetadataColumn } from '../../lakehouse/terms/source.ts';
@@ -15,15 +16,16 @@ export const loadMetadataColumns = async (db: Queryable, experimentId: string): 
 
 /**
  * Brings the lake up to date with the metadata tables of an experiment. This happens inside the transaction that changes them, so that the next read sees both
- * changes or neither. The caller has locked the experiment.
+ * changes or neither. The caller has locked the experiment. Errors: metadataFull beyond `mostCells`, which are the joined rows by the columns.
  */
-export async function refreshMetadata(ctx: Context, tx: Transaction, experimentId: string): Promise<void> {
+export async function refreshMetadata(ctx: Context, tx: Transaction, experimentId: string, mostCells = Infinity): Promise<void> {
   const columns = await loadMetadataColumns(tx, experimentId);
   const tables = (await listRecordsOldestFirst(tx, experimentId)).map(({ metadata }) => ({
     matchedBy: metadata.experimentQuestionId === DEVICE.question ? DEVICE.column : metadata.experimentQuestionId,
     entries: listEntries(metadata),
   }));
   const rows = mergeRows(tables, columns);
+  if (rows.length * columns.length > mostCells) throw errors.metadataFull();
   await replaceMetadata(ctx.staging, tx, experimentId, { columns: columns.map(({ stored, type }) => ({ name: stored, type })), rows });
 }
 

@@ -55,11 +55,11 @@ function cellOf(value: unknown, type: ColumnType): string | number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** One row of the dimension: what it is matched by, its key, and a value for each column, in order. */
+/** One row of the dimension: what it is matched by, its key, and its values by the place of their column. */
 export interface MergedRow {
   matchedBy: string;
   key: string;
-  values: (string | number | null)[];
+  values: Map<number, string | number>;
 }
 
 /** Merges the rows of all tables into one row for each key. Each value comes from the newest table that has it. */
@@ -72,12 +72,12 @@ export function mergeRows(
   for (const { matchedBy, entries } of tables)
     for (const { identifier, values } of entries) {
       const id = JSON.stringify([matchedBy, identifier]);
-      const row = rows.get(id) ?? { matchedBy, key: identifier, values: columns.map(() => null) };
+      const row = rows.get(id) ?? { matchedBy, key: identifier, values: new Map() };
       rows.set(id, row);
       for (const [name, value] of Object.entries(values)) {
         const place = places.get(name.toLowerCase());
         const cell = place === undefined ? null : cellOf(value, columns[place]?.type ?? STRING);
-        if (place !== undefined && cell !== null) row.values[place] = cell;
+        if (place !== undefined && cell !== null) row.values.set(place, cell);
       }
     }
   return [...rows.values()];

@@ -45,9 +45,11 @@ export function listMetadataProblems(
   return problems;
 }
 
+const ownOf = (row: MetadataRow, name: string): unknown => (Object.hasOwn(row, name) ? row[name] : null);
+
 /** Finds a row's value in a column, under the column's id or its name; null when there is none. */
 function cellOf(row: MetadataRow, column: { id: string; name: string }): unknown {
-  return row[column.id] ?? row[column.name] ?? null;
+  return ownOf(row, column.id) ?? ownOf(row, column.name) ?? null;
 }
 
 /** Prints a row's identifier as the text that an answer must equal; null for a value that cannot be one. */
@@ -87,14 +89,18 @@ export interface MetadataEntry {
 export function listEntries(metadata: Metadata): MetadataEntry[] {
   if (!Array.isArray(metadata.rows) || !Array.isArray(metadata.columns)) return [];
   const question = metadata.experimentQuestionId === DEVICE ? null : metadata.experimentQuestionId;
+  const added = metadata.columns.filter(({ id }) => id !== metadata.identifierColumnId);
+  const known = Map.groupBy(
+    added.flatMap((column) => [...new Set([column.id, column.name])].map((key) => ({ key, column }))),
+    ({ key }) => key,
+  );
   const entries = new Map<string, MetadataEntry>();
   for (const row of metadata.rows) {
     const identifier = identifierOf(row, metadata);
     if (identifier === null || entries.has(identifier)) continue;
-    const values = metadata.columns
-      .filter(({ id }) => id !== metadata.identifierColumnId)
-      .map((column) => [column.name, cellOf(row, column)] as const)
-      .filter(([, value]) => value !== null);
+    // a row has far fewer members than a wide table has columns
+    const columns = Object.keys(row).flatMap((key) => known.get(key) ?? []);
+    const values = columns.map(({ column }) => [column.name, cellOf(row, column)] as const).filter(([, value]) => value !== null);
     entries.set(identifier, { question, identifier, values: Object.fromEntries(values) });
   }
   return [...entries.values()];
