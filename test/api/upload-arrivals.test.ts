@@ -90,6 +90,41 @@ test('an upload into a table that is deleted while it comes is told so', async (
   expect(await late.answer).toMatchObject({ status: 404, body: { code: 'TABLE_NOT_FOUND' } });
 });
 
+test('an upload whose sender may not write any more when it has come is refused, and one whose experiment was archived', async () => {
+  const uploadTableId = await uploadTable(owner, experimentId, 'shared', 'n\n0\n');
+  const { viewer } = site.cast;
+  const collaborators = `/api/v1/experiment/${experimentId}/collaborators`;
+  const headers = { 'x-api-key': viewer.apiKey };
+  const send = async (fields: Record<string, string>, meanwhile: () => Promise<unknown>) => {
+    const known = await countUploads();
+    const one = beginUpload(fields, headers);
+    await begun(known);
+    await meanwhile();
+    one.end();
+    return one.answer;
+  };
+  const share = async (role: string) => {
+    const all = (await owner('POST', collaborators, { body: { granteeType: 'user', granteeId: viewer.id, role } })).body;
+    return `${collaborators}/${all.find(({ granteeId }: { granteeId: string }) => granteeId === viewer.id).id}`;
+  };
+  const existing = { targetKind: 'existing', uploadTableId };
+  const granted = await share('admin');
+  const denied = { status: 403, body: { code: 'ACTION_DENIED' } };
+  const fresh = { targetKind: 'new', targetName: 'fresh' };
+  expect(await send(fresh, () => owner('PATCH', granted, { body: { role: 'viewer' } }))).toMatchObject(denied);
+  expect(await send(existing, () => owner('DELETE', granted))).toMatchObject(denied);
+  await share('viewer');
+  const path = `/api/v1/experiments/${experimentId}`;
+  const archived = await send(existing, () => owner('PATCH', path, { body: { status: 'archived' } }));
+  expect(archived).toMatchObject({ status: 409, body: { code: 'EXPERIMENT_ARCHIVED' } });
+  await owner('PATCH', path, { body: { status: 'active' } });
+  const failed = (await owner('GET', uploads)).body.uploads.slice(0, 3);
+  expect(failed.map(({ status }: { status: string }) => status)).toEqual(['failed', 'failed', 'failed']);
+  const tables = (await owner('GET', `${path}/tables`)).body as { displayName: string; totalRows: number }[];
+  expect(tables.find(({ displayName }) => displayName === 'shared')?.totalRows).toBe(1);
+  expect(tables.map(({ displayName }) => displayName)).not.toContain('fresh');
+});
+
 test('an upload that comes while its table is being deleted is told so', async () => {
   const gone = await uploadTable(owner, experimentId, 'going', 'n\n0\n');
   const one = beginUpload({ targetKind: 'existing', uploadTableId: gone });

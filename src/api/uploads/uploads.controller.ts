@@ -64,8 +64,8 @@ export class UploadsController extends ApiController {
   /**
    * For everybody who may contribute to the experiment: members of its organization and people with a grant. A new table is for owners and admins of the
    * experiment only. Sends files as multipart/form-data: first the fields `sourceKind` (ambyte, csv, tsv, xlsx, parquet, json, ndjson), `targetKind`
-   * (`new` with `targetName`, or `existing` with `uploadTableId`), then parts named `files`. The answer is the upload; its rows are read in the
-   * background, and GET on the upload tells how far that is. Refused with TABLE_NAME_TAKEN or EXPERIMENT_ARCHIVED (409), TABLE_DELETED (410) when the table
+   * (`new` with `targetName`, or `existing` with `uploadTableId`), then parts named `files`. Whether you may is asked again once all has come. The answer is
+   * the upload; its rows are read in the background, and GET on the upload tells how far that is. Refused with TABLE_NAME_TAKEN or EXPERIMENT_ARCHIVED (409), TABLE_DELETED (410) when the table
    * was removed meanwhile, UPLOAD_REFUSED (400) for a name or order of parts that cannot be, and FILE_TOO_LARGE or PAYLOAD_TOO_LARGE (413).
    *
    * Of csv, tsv and xlsx files every column is read as nearly all of its values are written: missing values (NA, N/A, n/a, NaN, nan, null, NULL, None, -, . and

@@ -186,7 +186,8 @@ interface ReceiveOptions {
 
 /**
  * Receives files into a table of an experiment: fields first, then parts named `files`. The upload has a row from its first file on. When every file has
- * arrived, a job turns the files into rows. Any problem ends the upload as failed: the row keeps the reason, and the bytes are removed.
+ * arrived, and the caller may still write, a job turns the files into rows. Any problem ends the upload as failed: the row keeps the reason, and the bytes are
+ * removed.
  */
 export async function receiveUpload(
   ctx: Context,
@@ -223,7 +224,7 @@ export async function receiveUpload(
         throw errors.uploadRefused(`An upload of this kind holds at most ${LIMITS[fields.sourceKind].maxFiles} files.`);
       received.push(receiving ? await receiveFile(ctx, receiving, part, received.length, signal) : await hashFile(fields.sourceKind, part));
     }
-    checkFields(fieldsShape, given);
+    const { targetKind } = checkFields(fieldsShape, given);
     key?.tell(
       createHash('sha256')
         .update(JSON.stringify([given, received]))
@@ -232,6 +233,9 @@ export async function receiveUpload(
     if (!receiving) throw errors.uploadRefused('The upload holds no files.');
     const { uploadId } = receiving;
     return await ctx.db.transaction(async (tx) => {
+      // a body may take hours, in which the caller's access can end
+      await requireAccess(tx, caller.userId, 'experiment', experimentId, targetKind === 'new' ? 'manage' : 'contribute');
+      await requireWritable(tx, experimentId);
       const arrived = await markReceived(tx, uploadId);
       if (!arrived) throw errors.uploadRefused('The upload took too long and was given up.');
       if (arrived.tableId === null) throw errors.tableDeleted();
