@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { grant } from '../support/cast.ts';
@@ -52,6 +53,15 @@ test('an experiment tells what arrived and did not become rows: why, from which 
   const { firstAt, lastAt } = (await listed(id)).setAside![0]!;
   expect(Date.parse(firstAt)).toBeGreaterThanOrEqual(began - 1_000);
   expect(Date.parse(lastAt)).toBeLessThanOrEqual(Date.now() + 1_000);
+});
+
+test('a message that asks one question again and again is set aside, and the next one becomes a row', async () => {
+  const id = await experiment('Repeated');
+  const body = gzipSync(JSON.stringify(timed(1, { questions: Array.from({ length: 200_000 }, () => ({})) })));
+  await storeMessages(site.db, [{ experimentId: id, clientId: 'multispeq_1', body }]);
+  await send(id, 'multispeq_1', timed(2));
+  await expect.poll(async () => (await listed(id)).totalRows, { timeout: 30_000 }).toBe(1);
+  expect((await listed(id)).setAside).toMatchObject([{ reason: 'too-many-questions', clientId: 'multispeq_1', count: 1 }]);
 });
 
 test('what arrives for an archived experiment is told until the rows come', async () => {

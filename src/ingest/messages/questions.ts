@@ -33,6 +33,8 @@ const textOf = (value: unknown): string | null =>
 export function readAnswers(questions: readonly unknown[], reserved: ReadonlySet<string>): Answer[] {
   const taken = new Set<string>();
   const asked = new Map<string, string>();
+  // a label can come as often as there are columns
+  const counts = new Map<string, number>();
   return questions.filter(isRecord).map((question) => {
     const label = textOf(question['question_label']) ?? '';
     const text = textOf(question['question_text']) ?? '';
@@ -41,8 +43,11 @@ export function readAnswers(questions: readonly unknown[], reserved: ReadonlySet
     let column = canonical;
     if (first === undefined) asked.set(canonical, text);
     else if (first !== text && words(text) !== '') column = cut(`${canonical}__${words(text)}`, MAX_NAME);
-    const base = column;
-    for (let count = 2; taken.has(column); count += 1) column = `${cut(base, MAX_NAME - 8)}_${count}`;
+    const base = cut(column, MAX_NAME - 8);
+    for (let count = counts.get(base) ?? 2; taken.has(column); count += 1) {
+      column = `${base}_${count}`;
+      counts.set(base, count);
+    }
     taken.add(column);
     return { label, column, text: textOf(question['question_answer']) };
   });

@@ -6,7 +6,7 @@ import { OWN_NAMES } from '../typing/columns.ts';
 import { readAnswers, type Answer } from './questions.ts';
 import { readExactValue, type ExactValue } from '../exact-json.ts';
 import { hashRowId, type makeDeviceHasher } from './ids.ts';
-import { MAX_RECORD_BYTES } from '../limits.ts';
+import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './annotations.ts';
 import type { Measurement, Refusal } from './decode/payload.ts';
 
@@ -230,7 +230,10 @@ export function makeMeasurementRows(
     return [new PlainRow({ source, deviceRow: deviceRow(message) }, arrival, message, plain)];
   }
   const { samples, questions, annotations } = message;
-  const answers = questions === null ? NONE : readAnswers(listOf(questions), RESERVED);
+  const asked = questions === null ? NONE : listOf(questions);
+  // each would have a column of its own
+  if (asked.length > MAX_COLUMNS && asked.filter(isRecord).length > MAX_COLUMNS) return 'too-many-questions';
+  const answers = readAnswers(asked, RESERVED);
   const named = listOf(message.macros);
   const brought = listOf(annotations);
   const contributorId = pickContributor(arrival, message);
