@@ -168,6 +168,14 @@ describe('metadata records', () => {
     expect(await send(['plot', 'constructor'], [{ _id: '1', plot: 'P' }])).toMatchObject({ status: 201 });
   });
 
+  test('take a long text of digits for what it is', async () => {
+    const id = await experiment();
+    const columns = [plots.columns[0], { id: 'n', name: 'height', type: 'number' }];
+    const rows = [{ _id: '1', c1: 'P1', n: `${'1'.repeat(1_000_000)}x` }];
+    const body = { metadata: { ...plots, columns, rows } };
+    expect(await site.as(site.cast.owner)('POST', `/api/v1/experiments/${id}/metadata`, { body })).toMatchObject({ status: 201 });
+  });
+
   test('of an older shape do not make the list fail', async () => {
     const id = await experiment();
     const owner = site.as(site.cast.owner);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BIGINT, INT, makeDecimal } from '../../src/lakehouse/terms/catalog.ts';
+import { BIGINT, DOUBLE, INT, makeDecimal } from '../../src/lakehouse/terms/catalog.ts';
 import type { ColumnType } from '../../src/lakehouse/terms/catalog.ts';
 import { readOperand } from '../../src/lakehouse/ask/operands.ts';
 import { planRead } from '../../src/lakehouse/plan/planner.ts';
@@ -97,4 +97,8 @@ test('a filter on what no cell can be is decided without the engine', () => {
   expect(where('greater_than', -1e12)).toMatchObject({ kind: 'missing', negated: true });
   expect(where('less_than', 2.5)).toMatchObject({ how: 'at_most', right: { value: 2 } });
   expect(where('greater_than_or_equal', 2.5)).toMatchObject({ how: 'greater', right: { value: 2 } });
+});
+
+test('a long text of digits that is no number is told so, in time that grows as its length does', () => {
+  expect(readOperand(`${'1'.repeat(2_000_000)}x`, DOUBLE as Parameters<typeof readOperand>[1])).toEqual({ expects: 'a number' });
 });
