@@ -232,6 +232,11 @@ test('elapsed time and codes with leading zeros are text, as their cells show th
   expect(third).toMatchObject({ long: null, plot: '7.5' });
 });
 
+test('a header of blanks and a number format of opening brackets are read in time that grows as their length does', async () => {
+  const rows = `<row>${text(`a${' '.repeat(1_000_000)}b`)}</row><row>${number(1, 1)}</row>`;
+  expect((await send(styled(rows, ['['.repeat(1_000_000)]))).file).toMatchObject({ status: 'completed', stored: 1 });
+});
+
 const sheetOf = (header: string[], ...rows: (string | number)[][]) =>
   zip(
     workbook(

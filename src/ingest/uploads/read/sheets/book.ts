@@ -61,7 +61,7 @@ export function readAttribute(tag: string, name: string): string | undefined {
   return text === undefined ? undefined : unescape(text);
 }
 
-export const listTags = (xml: string, name: string): string[] => xml.match(new RegExp(`<(?:\\w+:)?${name}\\s[^>]*>`, 'g')) ?? [];
+export const listTags = (xml: string, name: string): string[] => xml.match(new RegExp(`<(?:\\w+:)?${name}\\s[^<>]*>`, 'g')) ?? [];
 
 /** The place of a cell's column, counted from 0. */
 export function findColumn(reference: string): number {
@@ -113,7 +113,7 @@ async function countFormulas(bytes: Buffer, sheet: Part): Promise<Map<number, nu
       column = findColumn(piece.slice(last + 6, last + 9));
       continue;
     }
-    for (const [, name, inside = ''] of piece.matchAll(/<(?:\w+:)?(row|c|f)(?=[\s/>])([^>]*)>/g)) {
+    for (const [, name, inside = ''] of piece.matchAll(/<(?:\w+:)?(row|c|f)(?=[\s/>])([^<>]*)>/g)) {
       const reference = name === 'c' ? readAttribute(inside, 'r') : undefined;
       if (name === 'row') column = -1;
       else if (name === 'c') column = reference === undefined ? column + 1 : findColumn(reference);

@@ -7,6 +7,8 @@ export type CellFormat = { kind: 'elapsed'; unit: 'h' | 'm' | 's' } | { kind: 'z
 /** The number formats that every workbook has: [h]:mm:ss is the only one of these kinds. */
 const BUILT_IN_ELAPSED = 46;
 
+// Patterns here and in book.ts stop at what begins the next thing of its kind: otherwise a text of beginnings takes time by the square of its length.
+
 /** Reads a number format. Undefined where a number or a time says all that it shows. */
 export function readFormat(code: string): CellFormat | undefined {
   // only the first part is for numbers from zero on; a part with a condition is for some of them
@@ -14,8 +16,8 @@ export function readFormat(code: string): CellFormat | undefined {
   const unquoted = part.replace(/"[^"]*"|\\./g, '');
   const unit = /\[(h+|m+|s+)\]/i.exec(unquoted)?.[1]?.[0]?.toLowerCase();
   if (unit === 'h' || unit === 'm' || unit === 's') return { kind: 'elapsed', unit };
-  const shape = part.replace(/"([^"]*)"|\\(.)|[_*].|\[[^\]]*\]/g, (_, quoted?: string, one?: string) => quoted ?? one ?? '');
-  const zeros = part.replace(/"[^"]*"|\\.|[_*].|\[[^<>=\]]*\]/g, '');
+  const shape = part.replace(/"([^"]*)"|\\(.)|[_*].|\[[^[\]]*\]/g, (_, quoted?: string, one?: string) => quoted ?? one ?? '');
+  const zeros = part.replace(/"[^"]*"|\\.|[_*].|\[[^<>=[\]]*\]/g, '');
   return /^[-() ]*0[-() 0]*0[-() ]*$/.test(zeros) && !/[0]/.test(part.match(/"[^"]*"|\\./g)?.join('') ?? '')
     ? { kind: 'zeros', shape }
     : undefined;
@@ -23,15 +25,14 @@ export function readFormat(code: string): CellFormat | undefined {
 
 /** The styles of cells that have such a format, by their numbers. */
 function readStyles(xml: string): Map<number, CellFormat> {
-  const codes = new Map(
-    listTags(xml, 'numFmt').map((tag) => [Number(readAttribute(tag, 'numFmtId')), readAttribute(tag, 'formatCode') ?? '']),
-  );
-  const cells = /<(?:\w+:)?cellXfs[\s>][\s\S]*?<\/(?:\w+:)?cellXfs>/.exec(xml)?.[0] ?? '';
+  const formats = new Map([[BUILT_IN_ELAPSED, readFormat('[h]:mm:ss')]]);
+  for (const tag of listTags(xml, 'numFmt'))
+    formats.set(Number(readAttribute(tag, 'numFmtId')), readFormat(readAttribute(tag, 'formatCode') ?? ''));
+  const [, behind = ''] = xml.split(/<(?:\w+:)?cellXfs[\s>]/, 2);
+  const [cells = ''] = behind.split(/<\/(?:\w+:)?cellXfs>/, 1);
   const found = new Map<number, CellFormat>();
   listTags(cells, 'xf').forEach((tag, style) => {
-    const id = Number(readAttribute(tag, 'numFmtId') ?? 0);
-    const code = codes.get(id) ?? (id === BUILT_IN_ELAPSED ? '[h]:mm:ss' : '');
-    const format = readFormat(code);
+    const format = formats.get(Number(readAttribute(tag, 'numFmtId') ?? 0));
     if (format) found.set(style, format);
   });
   return found;
@@ -82,7 +83,7 @@ async function* listRows(part: AsyncIterable<Buffer>, styles: ReadonlyMap<number
   let format: CellFormat | undefined;
   let cells = new Map<number, string>();
   for await (const piece of listPieces(part)) {
-    for (const [, slash, name, inside = '', text = ''] of piece.matchAll(/<(\/?)(?:\w+:)?(row|c|v)(?=[\s/>])([^>]*)>([^<]*)(?=<)/g)) {
+    for (const [, slash, name, inside = '', text = ''] of piece.matchAll(/<(\/?)(?:\w+:)?(row|c|v)(?=[\s/>])([^<>]*)>([^<]*)(?=<)/g)) {
       if (name === 'row' && slash === '') {
         const told = readAttribute(inside, 'r');
         index = told === undefined ? index + 1 : Number(told) - 1;

@@ -71,7 +71,7 @@ function printCell(value: unknown, noDay: string, decimal?: '.' | ','): string {
 
 /** Prints a column's name on one line, because the delimiter is looked for in the first line of the text. */
 const printName = (value: unknown, noDay: string): string =>
-  printCell(typeof value === 'string' ? value.replace(/\s*[\r\n]+\s*/g, ' ') : value, noDay);
+  printCell(typeof value === 'string' ? value.replace(/\s+/g, (run) => (/[\r\n]/.test(run) ? ' ' : run)) : value, noDay);
 
 const isEmpty = (value: unknown) => value === null || value === undefined || value === '';
 
