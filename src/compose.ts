@@ -30,6 +30,7 @@ import { openDuckdbWriter } from './lakehouse/engines/duckdb/write.ts';
 import { DuckDbWarehouse } from './lakehouse/engines/duckdb/warehouse.ts';
 import { sweepScratch } from './lakehouse/engines/duckdb/scratch.ts';
 import { makePrivate } from './storage/private.ts';
+import { openLog } from './log.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
 import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
@@ -196,8 +197,7 @@ async function openLake({ config, log, opened }: Opening, db: Database) {
 export async function createContext(config: Config): Promise<Context> {
   const log = pino(
     { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    // one write takes many lines: a write for each line took a sixth of a small request. The periodic flush looks for lines also when there are none.
-    pino.destination({ dest: config.logFile ?? 2, sync: false, mkdir: true, minLength: 4_096, periodicFlush: 500 }),
+    openLog(config.logFile),
   );
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
