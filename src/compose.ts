@@ -21,7 +21,7 @@ import { createMetrics } from './metrics.ts';
 import { waitPublished } from './lakehouse/tables/delta/awaiting.ts';
 import { Engines } from './lakehouse/read/engines.ts';
 import type { LakeFiles } from './lakehouse/tables/files/files.ts';
-import { requireConditionalPuts, requirePlace } from './lakehouse/tables/files/place.ts';
+import { keepPlace, requireConditionalPuts, requirePlace } from './lakehouse/tables/files/place.ts';
 import type { LiveTable } from './lakehouse/terms/plan.ts';
 import { PageCache } from './lakehouse/read/page-cache.ts';
 import { Versions } from './lakehouse/tables/versions.ts';
@@ -159,6 +159,11 @@ async function openPostgres({ config, log, metrics, opened }: Opening, giveUp: (
     onQuery,
   });
   opened.push(() => admission.close());
+  return { url, db, admission };
+}
+
+/** Opens the job queue, the last of what connects to Postgres: it reports each connection that is lost while a start that failed is closed. */
+async function openJobs({ log, metrics, opened }: Opening, url: string) {
   const jobs = await openJobQueue({
     url,
     role: APPLICATION_ROLE,
@@ -167,7 +172,9 @@ async function openPostgres({ config, log, metrics, opened }: Opening, giveUp: (
       log.warn({ err: error }, 'the job queue reported an error');
     },
   });
-  return { db, admission, jobs };
+  // first to stop: jobs use everything above
+  opened.push(() => jobs.stop());
+  return jobs;
 }
 
 /** Opens the lake's files, and the engines that read and write them. */
@@ -177,6 +184,8 @@ async function openLake({ config, log, opened }: Opening, db: Database) {
   const lake = await openLakeStore(config, place);
   opened.push(() => lake.close());
   if (place !== 'folder') await requireConditionalPuts(lake);
+  // only now: a bucket that was misspelled at the first start is forgotten with it
+  await keepPlace(db, place);
   const lakeFiles = await openLakeFiles(config, db, { place, store: lake, isKept: true });
   opened.push(() => lakeFiles.close());
   const lakeFolder = lakeFiles.folder;
@@ -213,7 +222,7 @@ export async function createContext(config: Config): Promise<Context> {
     await makePrivate(config.dataDir);
     await sweepScratch(join(config.dataDir, 'tmp'));
     const opening: Opening = { config, log, metrics, opened };
-    const { db, admission, jobs } = await openPostgres(opening, (error) => giveUp(error));
+    const { url, db, admission } = await openPostgres(opening, (error) => giveUp(error));
     const lakehouse = await openLake(opening, db);
     const { reads, exporting } = lakehouse;
     const links = { baseUrl: config.baseUrl ?? '' };
@@ -251,8 +260,7 @@ export async function createContext(config: Config): Promise<Context> {
     const document = JSON.parse(readFileSync(join(config.root, 'src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
     const changes = new ChangeFeed({ db, admission, log, registry: metrics.registry, most: config.limits.listenersAtOnce });
     opened.push(() => changes.stop());
-    // first to stop: jobs use everything above
-    opened.push(() => jobs.stop());
+    const jobs = await openJobs(opening, url);
     return {
       config,
       log,

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { StartError } from '../../src/errors.ts';
-import { copyLake, findPlace, requireConditionalPuts, requirePlace, setPlace } from '../../src/lakehouse/tables/files/place.ts';
+import { copyLake, findPlace, keepPlace, requireConditionalPuts, requirePlace, setPlace } from '../../src/lakehouse/tables/files/place.ts';
 import { openFolderStore } from '../../src/storage/folder.ts';
 import type { ObjectStore } from '../../src/storage/objects.ts';
 import { openS3Store } from '../../src/storage/s3.ts';
@@ -26,8 +26,12 @@ const openStore = (name: string) => openFolderStore({ folder: join(root, name), 
 
 test('the first start says where the lake lies, and a start that names another place is refused', async () => {
   const { db } = database;
+  // what was asked for and not proven is not noted
+  await requirePlace(db, 's3://misspelled');
   await requirePlace(db, 'folder');
-  await requirePlace(db, 'folder');
+  await keepPlace(db, 'folder');
+  await keepPlace(db, 'folder');
+  await expect(keepPlace(db, 's3://lake')).rejects.toThrow(StartError);
   expect(await findPlace(db, 's3://other')).toBe('folder');
   await expect(requirePlace(db, 's3://lake')).rejects.toThrow(StartError);
   await expect(requirePlace(db, 's3://lake')).rejects.toThrow(/npm run lake -- migrate .*LAKE=folder/);

@@ -247,3 +247,15 @@ describe('a wrong setting stops the start with one sentence', () => {
     expect(text).toContain(sentence);
   });
 });
+
+describe.concurrent('a setting that leads nowhere stops the start with one sentence', () => {
+  test('a bucket that is not there, which is forgotten: the next start may name another place', async () => {
+    const settings = { DATA_DIR: folder(), BROKER: 'off' };
+    const s3 = { S3_REGION: 'x', S3_ENDPOINT: 'http://127.0.0.1:1', S3_ACCESS_KEY_ID: 'x', S3_SECRET_ACCESS_KEY: 'x' };
+    const { code, text } = await failing({ ...settings, ...s3, S3_BUCKET: 'misspelled' });
+    expect(code).toBe(1);
+    expect(text.trim().split('\n')).toEqual([expect.stringContaining('The bucket of the lake cannot be written: ')]);
+    expect(text).toContain('connect ECONNREFUSED 127.0.0.1:1');
+    await (await spawnServer(settings)).kill('SIGTERM');
+  }, 120_000);
+});

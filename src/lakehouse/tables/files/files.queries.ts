@@ -13,12 +13,15 @@ export const listLiving = (db: Queryable, experimentIds: readonly string[]) =>
   db.rows<{ id: string }>(sql('lake.listLiving')`select distinct experiment_id as id from lake_tables
     where experiment_id::text = any (${experimentIds}::text[])`);
 
-/** Finds the noted place of the lake. Notes `wanted` if no place was noted before. */
+/** Finds the noted place of the lake, or `wanted` if none is noted yet. */
 export async function findPlace(db: Database, wanted: LakePlace): Promise<LakePlace> {
-  await db.run(sql('lake.notePlace')`insert into lake_place (place) values (${wanted}) on conflict do nothing`);
   const noted = await db.one<{ place: LakePlace }>(sql('lake.findPlace')`select place from lake_place`);
   return noted?.place ?? wanted;
 }
+
+/** Notes the place of the lake if none is noted yet. */
+export const addPlace = (db: Queryable, place: LakePlace) =>
+  db.run(sql('lake.notePlace')`insert into lake_place (place) values (${place}) on conflict do nothing`);
 
 export const setPlace = (db: Queryable, place: LakePlace) =>
   db.run(sql('lake.setPlace')`insert into lake_place (place) values (${place})

@@ -1,10 +1,10 @@
 /** Notes in the database where its lake lies, once, so that no process looks for the lake elsewhere. */
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../database/database.ts';
-import { StartError } from '../../../errors.ts';
+import { ApiError, StartError } from '../../../errors.ts';
 import { printObjectKey, type ObjectStore } from '../../../storage/objects.ts';
 import { LOG_FOLDER } from '../delta/places.ts';
-import { findPlace } from './files.queries.ts';
+import { addPlace, findPlace } from './files.queries.ts';
 import type { LakePlace } from './lake-settings.ts';
 
 export { findPlace, setPlace } from './files.queries.ts';
@@ -22,6 +22,18 @@ export async function requirePlace(db: Database, wanted: LakePlace): Promise<voi
   );
 }
 
+/** Notes a place that was proven, for good. Errors: StartError when another process has noted another one meanwhile. */
+export async function keepPlace(db: Database, wanted: LakePlace): Promise<void> {
+  await addPlace(db, wanted);
+  await requirePlace(db, wanted);
+}
+
+/** Says what an error is of; that of a store that is away has what the server said as its cause. */
+function explain(error: unknown): string {
+  const inner = error instanceof ApiError ? (error.details.cause ?? error) : error;
+  return inner instanceof Error ? `${inner.name}: ${inner.message}` : String(inner);
+}
+
 /** Proves that a bucket never writes over an object when told not to. The logs of tables rely on this. Errors: StartError. */
 export async function requireConditionalPuts(store: ObjectStore): Promise<void> {
   const key = printObjectKey('conditional-puts', randomUUID());
@@ -32,9 +44,7 @@ export async function requireConditionalPuts(store: ObjectStore): Promise<void> 
     return isRefused;
   };
   const isRefused = await twice().catch((error: unknown) => {
-    throw new StartError(`The bucket of the lake cannot be written: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    throw new StartError(`The bucket of the lake cannot be written: ${explain(error)}.`, { cause: error });
   });
   if (!isRefused)
     throw new StartError(
