@@ -40,9 +40,10 @@ async function listen(server: Server, port: number, host: string, name: string):
   try {
     await once(server, 'listening');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EACCES') throw new ConfigError(`${name} ${port} may not be opened by this account; choose one above 1023.`);
-    throw code === 'EADDRINUSE' ? new ConfigError(`${name} ${port} is in use on ${host}; choose another, or 0 to have one picked.`) : error;
+    if (code === 'EADDRINUSE') throw new ConfigError(`${name} ${port} is in use on ${host}; choose another, or 0 to have one picked.`);
+    throw new ConfigError(`${name} ${port} cannot be opened on HOST ${host}: ${message}.`, { cause: error });
   }
 }
 

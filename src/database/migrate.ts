@@ -4,10 +4,12 @@ import { basename, join } from 'node:path';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { StartError } from '../errors.ts';
-import { MIGRATIONS_TABLE, requireBaseline } from './baseline.ts';
+import { listMigrations, MIGRATIONS_TABLE, requireBaseline } from './baseline.ts';
 import { retry } from './retry.ts';
 
 export const APPLICATION_ROLE = 'fieldlake_app';
+const OLDEST_POSTGRES = 18;
+const CONNECT_MS = 15_000;
 const MIGRATION_LOCK = 7_310_586_412_002;
 
 interface MigrateOptions {
@@ -49,6 +51,36 @@ async function writeViews(client: pg.Client, folder: string, migrations: readonl
   });
 }
 
+/** Connects to a database that we can use. Errors: StartError. */
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+  try {
+    await client.connect();
+  } catch (error) {
+    // one that was tried at several addresses has no message
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw new StartError(`DATABASE_URL leads to no database that can be used: ${message || String(code)}.`, { cause: error });
+  }
+  const { rows } = await client.query<{ server_version: string }>('show server_version');
+  const version = rows[0]?.server_version ?? '';
+  if (Number.parseInt(version, 10) >= OLDEST_POSTGRES) return client;
+  await client.end();
+  throw new StartError(`DATABASE_URL leads to a Postgres ${version}, and fieldlake needs Postgres ${OLDEST_POSTGRES}.`);
+}
+
+/** Checks that this role may make tables and roles in a database that has none of ours. Errors: StartError. */
+async function requireRights(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `select from pg_roles where rolname = current_user and (rolcreaterole or rolsuper or exists (select from pg_roles where rolname = $1))
+       and has_database_privilege(current_database(), 'create') and has_schema_privilege('public', 'create')`,
+    [APPLICATION_ROLE],
+  );
+  if (rows.length === 0)
+    throw new StartError(
+      'The role of DATABASE_URL must own its database and may create roles: a superuser lets it by "alter database DATABASE owner to ROLE" and "alter role ROLE createrole".',
+    );
+}
+
 /** Checks that this role may act as the application role, which all databases of a server share. Errors: StartError. */
 async function requireApplicationRole(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
@@ -66,13 +98,13 @@ async function requireApplicationRole(client: pg.Client): Promise<void> {
  * Any number of processes may call it at once; a session lock lets one through at a time. Errors: StartError.
  */
 export async function migrate({ url, folder }: MigrateOptions): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await connect(url);
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query('set client_min_messages = warning');
     const migrations = (await listFiles(join(folder, 'migrations'))).map((name) => basename(name, '.sql'));
     await requireBaseline(client, migrations);
+    if ((await listMigrations(client)).length === 0) await requireRights(client);
     await requireApplicationRole(client);
     await runner({
       dbClient: client,

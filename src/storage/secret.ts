@@ -18,7 +18,17 @@ const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0,
 export function readSecret(dataDir: string, given?: string): Buffer {
   if (given !== undefined) return Buffer.from(given, 'hex');
   const file = join(dataDir, 'secret');
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return waitForSecret(file);
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError(`DATA_DIR ${dataDir} cannot be used by this account: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+/** Reads the file of the secret, and makes it where there is none. */
+function waitForSecret(file: string): Buffer {
   try {
     writeFileSync(file, randomBytes(BYTES).toString('hex'), { mode: 0o600, flag: 'wx' });
   } catch (error) {

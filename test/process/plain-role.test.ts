@@ -23,8 +23,10 @@ test('a role that owns its database and may create roles is enough, with one rig
     await server.kill('SIGTERM');
   };
   try {
-    await run('postgres', 'create role plain login createrole');
+    await run('postgres', 'create role plain login');
     await run('postgres', 'create database plain owner plain');
+    expect(await failing(settings)).toMatchObject({ code: 1, text: expect.stringContaining('alter role ROLE createrole') });
+    await run('postgres', 'alter role plain createrole');
     await starts();
     // as after an upgrade that changes views alone
     await run('plain', 'comment on view effective_access is null');

@@ -248,7 +248,29 @@ describe('a wrong setting stops the start with one sentence', () => {
   });
 });
 
+/** What is valid as text and leads nowhere. */
+const UNUSABLE: [setting: Record<string, string>, sentence: string][] = [
+  [
+    { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' },
+    'DATABASE_URL leads to no database that can be used: connect ECONNREFUSED 127.0.0.1:1.',
+  ],
+  [{ DATA_DIR: import.meta.filename }, 'DATA_DIR'],
+  [{ LOG_FILE: import.meta.dirname }, 'LOG_FILE cannot be written: EISDIR'],
+  [{ HOST: '192.0.2.1' }, 'cannot be opened on HOST 192.0.2.1: listen EADDRNOTAVAIL'],
+];
+
 describe.concurrent('a setting that leads nowhere stops the start with one sentence', () => {
+  test.each(UNUSABLE)(
+    '%j, and nothing else is said',
+    async (setting, sentence) => {
+      const { code, text } = await failing({ DATA_DIR: folder(), BROKER: 'off', ...setting });
+      expect(code).toBe(1);
+      expect(text.trim().split('\n')).toEqual([expect.stringContaining('fieldlake cannot start: ')]);
+      expect(text).toContain(sentence);
+    },
+    60_000,
+  );
+
   test('a bucket that is not there, which is forgotten: the next start may name another place', async () => {
     const settings = { DATA_DIR: folder(), BROKER: 'off' };
     const s3 = { S3_REGION: 'x', S3_ENDPOINT: 'http://127.0.0.1:1', S3_ACCESS_KEY_ID: 'x', S3_SECRET_ACCESS_KEY: 'x' };
