@@ -215,3 +215,22 @@ export function findServerPid(cluster: string): number | undefined {
     return undefined;
   }
 }
+
+/** Folder of the cluster that the running server was started for, as its lock file says. */
+function findServerFolder(cluster: string): string | undefined {
+  try {
+    return readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Refuses a data folder that was moved or copied while its server ran: nobody finds that server's socket from there. Errors: EmbeddedPostgresError. */
+export function requireOwnServer(cluster: string): void {
+  const pid = findServerPid(cluster);
+  const folder = findServerFolder(cluster);
+  if (pid === undefined || folder === undefined || folder === cluster) return;
+  throw new EmbeddedPostgresError(
+    `${cluster} was ${folder} while its Postgres ran, which is process ${pid} still: where the folder was moved, stop that one (kill -INT ${pid}) and start again; a copy of a folder in use is not whole: make one by npm run backup.`,
+  );
+}

@@ -11,6 +11,7 @@ import {
   locateSocketFolder,
   makeSocketFolder,
   removeSocketFolder,
+  requireOwnServer,
   type Cluster,
 } from './cluster.ts';
 
@@ -185,6 +186,7 @@ export async function startEmbeddedPostgres({ dataDir, beside = false, settings 
   makeSocketFolder(socket, binaries);
   const urlOf = (database: string) => `postgres://postgres@/${database}?host=${encodeURIComponent(socket)}`;
   if (!existsSync(join(binaries.cluster, 'PG_VERSION'))) createCluster(binaries);
+  requireOwnServer(binaries.cluster);
 
   const site: Site = { binaries, socket, dataDir, settings, url: urlOf('postgres') };
   const client = await reach(site);

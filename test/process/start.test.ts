@@ -1,6 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,6 +143,22 @@ describe.concurrent('the embedded Postgres', () => {
     await server.kill('SIGTERM');
   }, 120_000);
 });
+
+test('a data folder that was moved while its Postgres ran is refused with what to do, and starts after that', async () => {
+  const before = folder();
+  const server = await spawnServer({ DATA_DIR: before });
+  const pid = postgresPid(before);
+  await server.kill('SIGKILL');
+  const dataDir = join(folder(), 'moved');
+  renameSync(before, dataDir);
+  const { code, text } = await failing({ DATA_DIR: dataDir });
+  expect(code).toBe(1);
+  expect(text).toContain(`${join(dataDir, 'postgres')} was ${join(before, 'postgres')} while its Postgres ran`);
+  expect(text).toContain(`kill -INT ${pid}`);
+  process.kill(pid, 'SIGINT');
+  for (let tries = 0; tries < 600 && isAlive(pid); tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+  await (await spawnServer({ DATA_DIR: dataDir })).kill('SIGTERM');
+}, 120_000);
 
 /** Files and folders beneath a folder that others than their owner may touch, without those of Postgres. */
 const open = (path: string): string[] =>
