@@ -20,7 +20,7 @@ import type { Added, LakeFiles } from '../../tables/files/files.ts';
 import { openFolderFiles } from '../../tables/files/folder.ts';
 import { quoteName, quoteText } from '../../terms/quoting.ts';
 import type { ColumnValues, SessionOptions, StagingArea, StagingSession, ValuesAsked } from '../../tables/staging.ts';
-import { isOutOfMemory } from '../../../storage/full.ts';
+import { isOutOfMemory } from './bounded.ts';
 import { explainFailure } from './damage.ts';
 import { GIVE_BACK } from './engine.ts';
 import { countValues } from './values.ts';
