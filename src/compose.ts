@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { ChangeFeed } from './api/changes/feed.service.ts';
 import { openDeviceRoom } from './api/devices/room.service.ts';
@@ -37,24 +37,6 @@ import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
 import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
 
 import type { Context } from './context.ts';
-
-const REDACTED = [
-  'req.headers.cookie',
-  'req.headers["x-api-key"]',
-  'req.headers.authorization',
-  '*.key',
-  '*.token',
-  '*.code',
-  '*.otp',
-  '*.cookie',
-  '*.email',
-  '*.clientSecret',
-  '*.smtpUrl',
-  '*.secret',
-  '*.password',
-  '*.url',
-  '*.uploadUrl',
-];
 
 /** The sandbox, opened once when it is first needed. After a failure the next call tries again. */
 function sandboxOnce(config: Config) {
@@ -204,10 +186,7 @@ async function openLake({ config, log, opened }: Opening, db: Database) {
 
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
-  const log = pino(
-    { level: config.logLevel, redact: { paths: REDACTED, censor: '[redacted]' }, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    openLog(config.logFile),
-  );
+  const log = openLog(config);
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
   let giveUp: (error: StartError) => void = () => undefined;

@@ -1,7 +1,36 @@
-/** Opens the file, or standard error, that log lines go to. */
+/** Opens the log: JSON lines into a file or on standard error, without secrets. */
 import { mkdirSync, openSync, write, writeSync, Utf8Stream } from 'node:fs';
 import { dirname } from 'node:path';
-import { StartError } from './errors.ts';
+import { pino, type Logger } from 'pino';
+import type { Config } from './config.ts';
+import { ApiError, StartError } from './errors.ts';
+
+const REDACTED = [
+  'req.headers.cookie',
+  'req.headers["x-api-key"]',
+  'req.headers.authorization',
+  '*.key',
+  '*.token',
+  '*.code',
+  '*.otp',
+  '*.cookie',
+  '*.email',
+  '*.clientSecret',
+  '*.smtpUrl',
+  '*.secret',
+  '*.password',
+  '*.url',
+  '*.uploadUrl',
+];
+
+/** What a line says of an error. Other members can hold a whole connection of Postgres, or the values of a row. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { type, message, stack } = pino.stdSerializers.err(error);
+  // SQLSTATE or errno; as `code` it would be taken for one that somebody signs in by
+  const told = { type, message, stack, errorCode: (error as NodeJS.ErrnoException).code };
+  return error instanceof ApiError ? { ...told, facts: error.details.facts, cause: describeError(error.details.cause) } : told;
+}
 
 const STANDARD_ERROR = 2;
 /** How long a line waits for others at most. */
@@ -43,7 +72,7 @@ process.on('exit', () => {
 });
 
 /** Opens where log lines go: standard error unless a file is named. Errors: StartError. */
-export function openLog(file: string | undefined): Utf8Stream {
+function openStream(file: string | undefined): Utf8Stream {
   const fd = file === undefined ? STANDARD_ERROR : openLogFile(file);
   // one write takes many lines: a write for each line took a sixth of a small request
   const stream = new Utf8Stream({ fd, fs: losing, sync: false, minLength: 4_096 });
@@ -51,4 +80,10 @@ export function openLog(file: string | undefined): Utf8Stream {
   setInterval(() => stream.flush(() => undefined), FLUSH_MS).unref();
   opened.add(stream);
   return stream;
+}
+
+/** Opens the log of this process. Errors: StartError. */
+export function openLog({ logLevel, logFile }: Pick<Config, 'logLevel' | 'logFile'>): Logger {
+  const options = { base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } };
+  return pino({ ...options, level: logLevel, redact: { paths: REDACTED, censor: '[redacted]' } }, openStream(logFile));
 }
