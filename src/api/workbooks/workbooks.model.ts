@@ -51,7 +51,7 @@ export interface NewWorkbook extends NewLibraryResource {
    * @maxItems 1000
    */
   cells?: WorkbookCell[];
-  /** What its makers say of it, in their own words; at most 5 MB as JSON. */
+  /** What its makers say of it, in their own words; at most 100,000 characters as JSON. */
   metadata?: Record<string, unknown>;
 }
 
@@ -62,7 +62,7 @@ export interface WorkbookPatch extends LibraryResourcePatch {
    * @maxItems 1000
    */
   cells?: WorkbookCell[];
-  /** Replaces what its makers say of it; at most 5 MB as JSON. */
+  /** Replaces what its makers say of it; at most 100,000 characters as JSON. */
   metadata?: Record<string, unknown>;
 }
 
