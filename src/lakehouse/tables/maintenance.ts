@@ -8,7 +8,7 @@ import { listColumnsAt, commit, printFingerprint } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
 import type { Database } from './manifest.queries.ts';
 import type { LakeFile } from './manifest-rows.ts';
-import { areInOrder, setFilesVariable, writeSelect } from './rewriting.ts';
+import { setFilesVariable, writeSelect } from './rewriting.ts';
 import { listPaths, type StagingArea } from './staging.ts';
 import { noteValues } from './value-notes.ts';
 
@@ -79,7 +79,6 @@ export async function compactTable(
       prepare: [setFilesVariable(listPaths(staging, group))],
       select: { sql: writeSelect(columns), values: [] },
       sortColumn,
-      sorted: areInOrder(group),
       rowsPerGroup: ROWS_PER_GROUP,
     };
     const staged = await staging.stage(request, { signal });
