@@ -1,6 +1,7 @@
 import { VARCHAR } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeBoundedConverter } from '../../src/lakehouse/engines/duckdb/bounded.ts';
+import { sql } from '../../src/database/sql.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -33,6 +34,17 @@ test('a read that does not fit the memory of the engine is refused and said so, 
   const read = (query: object) => owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName, ...query } });
   for (const query of [{ pageSize: 2 }, { columns: 'n' }]) expect((await read(query)).status).toBe(200);
   expect(await read({})).toMatchObject({ status: 400, body: { code: 'READ_TOO_LARGE', detail: expect.stringContaining('more memory') } });
+
+  const exports = `/api/v1/experiments/${id}/data/exports`;
+  const { exportId } = (await owner('POST', exports, { body: { tableName, format: 'ndjson' } })).body as { exportId: string };
+  const status = async () => (await owner('GET', `${exports}/${exportId}/status`)).body as { status: string; errorMessage: string | null };
+  const attempts = async () =>
+    (await site.db.one<{ attempt: number }>(sql('test.attempts')`select attempt from exports where id = ${exportId}`))?.attempt;
+  await expect.poll(attempts, { timeout: 60_000 }).toBe(2);
+  // the next error is the fifth
+  await site.db.run(sql('test.errors')`update exports set errors = 4 where id = ${exportId}`);
+  await expect.poll(async () => (await status()).status, { timeout: 60_000 }).toBe('failed');
+  expect((await status()).errorMessage).toContain('more memory');
 });
 
 test('an answer of 64 Mi characters is converted, and not one more', () => {
