@@ -136,8 +136,7 @@ async function beat(ctx: Context, row: ExportRow, progress: Progress, stop: Abor
 /** The reason of a failure, in words for people; null where another attempt may succeed. What does not fit the memory may fit it once others are done. */
 const reasonOf = (error: unknown, row: ExportRow): string | null => {
   const told = error instanceof ApiError && (error.code === 'LAKE_FILE_UNREADABLE' || (error.status < 500 && error.status !== 429));
-  const isTooLarge = error instanceof ApiError && error.code === 'READ_TOO_LARGE';
-  if (told && !isTooLarge) return error.message;
+  if (told && error.code !== 'READ_TOO_LARGE') return error.message;
   if (isAround(error) || row.errors + 1 < MOST_ERRORS) return null;
   return told ? error.message : 'It could not be written after several attempts.';
 };

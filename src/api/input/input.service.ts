@@ -13,7 +13,7 @@ function printIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
   if (issue.code === 'invalid_format' && issue.format === 'guid') return 'must be a UUID';
   if (issue.code === 'too_big' && issue.origin === 'string') return `must have at most ${String(issue.maximum)} characters`;
-  // what a value is instead is told by no member of the issue
+  // that nothing was sent stands in the message alone
   return issue.code === 'invalid_type' && issue.message.endsWith('received undefined') ? 'is required' : issue.message;
 }
 
