@@ -100,8 +100,6 @@ export const patchExperiment = (
     });
     if (given.length === 0) return requireExperiment(tx, id);
     if (state.status === 'archived' && given.some((name) => name !== 'status')) throw errors.experimentArchived();
-    // measurements that came while it was archived flow in now
-    if (state.status === 'archived' && fields.status !== 'archived') await reopenMessages(tx, id);
     if (fields.embargoUntil) checkEmbargo(fields.embargoUntil, state.visibility);
     else if (fields.embargoUntil === null && state.visibility === 'public') throw errors.embargoNotEditable();
     await updateExperiment(tx, id, {
@@ -111,6 +109,8 @@ export const patchExperiment = (
       embargoUntil: fields.embargoUntil,
       anonymizeContributors: fields.anonymizeContributors,
     });
+    // measurements that came while it was archived flow in now; the update has waited for a batch that still set some aside
+    if (state.status === 'archived' && fields.status !== 'archived') await reopenMessages(tx, id);
     if (locations) {
       await deleteLocations(tx, id);
       await insertLocations(tx, id, locations);

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decide } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
+import type { Transaction } from '../../database/database.ts';
 import { isAround } from '../../ingest/around.ts';
 import { drainMessages, MOST_TRIES } from '../../ingest/messages/drain.ts';
-import { listContributors, forgetMessages, insertContributors, listWaiting } from '../../ingest/messages/store.ts';
+import { forgetMessages } from '../../ingest/messages/forget.ts';
+import { listContributors, insertContributors, listWaiting } from '../../ingest/messages/store.ts';
 import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages/store.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
@@ -86,8 +88,11 @@ export async function ingestExperiment(ctx: Context, experimentId: string, { sig
     }
     if (reports.some(({ stored }) => stored > 0)) onStored();
   };
+  // an experiment that is made active again meanwhile has asked already for what was set aside
+  const isStillRefused = async (tx: Transaction, id: string, reason: string) =>
+    reason !== 'archived' || (await loadStatus(tx, id)) === 'archived';
   const read = (pending: readonly InboxMessage[]) => readBatch(ctx, experimentId, pending);
-  return drainMessages({ db, staging, pipelines, alongside }, experimentId, { read, onReports, turnMs }, signal);
+  return drainMessages({ db, staging, pipelines, alongside, isStillRefused }, experimentId, { read, onReports, turnMs }, signal);
 }
 
 /**

@@ -89,6 +89,8 @@ export interface MessageDeps {
   pipelines: Pipelines;
   /** Runs in the transaction that commits a batch, with the measurements that it adds, each once; not called without any. */
   alongside?: (tx: Transaction, experimentId: string, stored: readonly (readonly MeasurementRow[])[]) => Promise<void>;
+  /** Answers whether messages that were refused when they were read still are, and keeps it so until the transaction ends. Always, unless given. */
+  isStillRefused?: (tx: Transaction, experimentId: string, reason: string) => Promise<boolean>;
 }
 
 const TRIES = 8;
@@ -180,6 +182,16 @@ async function stillThere(db: Database, experimentId: string, messages: readonly
   return messages.filter(({ arrival }) => pending.has(arrival.ordinal));
 }
 
+/** Lists the ids of messages that were refused when they were read and no longer are. */
+async function listAdmitted({ isStillRefused }: MessageDeps, tx: Transaction, experimentId: string, messages: readonly ReadMessage[]) {
+  const admitted = new Set<string>();
+  const byReason = Map.groupBy(messages, ({ refused }) => refused);
+  for (const [reason, refused] of byReason)
+    if (reason !== undefined && isStillRefused && !(await isStillRefused(tx, experimentId, reason)))
+      for (const { id } of refused) admitted.add(id);
+  return admitted;
+}
+
 /** Ends the waiting of messages, whose reports stand in the same order. Answers false when somebody else has ended one of them. */
 async function endMessages(tx: Transaction, experimentId: string, messages: readonly ReadMessage[], reports: readonly MessageReport[]) {
   const found = await queries.endPending(tx, experimentId, ordinalsOf(messages));
@@ -264,11 +276,15 @@ async function attempt(
       }
     }
     return await db.transaction(async (tx) => {
+      // these stay where they are, and are read again
+      const admitted = await listAdmitted(deps, tx, experimentId, messages);
+      const isHandled = ({ id }: { id: string }) => !admitted.has(id);
+      const ended = reports.filter(isHandled);
       // another worker has handled some of them meanwhile
-      if (!(await endMessages(tx, experimentId, messages, reports))) throw errors.sourceChanged();
+      if (!(await endMessages(tx, experimentId, messages.filter(isHandled), ended))) throw errors.sourceChanged();
       for (const one of prepared) await one.commit(tx);
       if (measurements.length > 0) await alongside?.(tx, experimentId, measurements);
-      return reports;
+      return ended;
     });
   } catch (error) {
     await removeUncommitted(
@@ -308,43 +324,3 @@ export const listContributors = (messages: readonly ReadMessage[]): string[] => 
     ),
   ),
 ];
-
-const BATCH = 500;
-
-type RemoveObject = (key: string) => Promise<unknown>;
-
-/** Removes messages, after their objects. Answers how many. */
-async function removeMessages(db: Queryable, messages: readonly { id: string; objectKey: string | null }[], removeObject: RemoveObject) {
-  for (const { objectKey } of messages) if (objectKey !== null) await removeObject(objectKey);
-  return queries.deleteMessages(
-    db,
-    messages.map(({ id }) => id),
-  );
-}
-
-/** Forgets messages that were set aside before a time, and their objects. */
-export async function forgetMessages(db: Queryable, before: Date, removeObject: RemoveObject): Promise<number> {
-  for (let forgotten = 0; ;) {
-    const messages = await queries.listExpired(db, before, BATCH);
-    if (messages.length === 0) return forgotten;
-    forgotten += await removeMessages(db, messages, removeObject);
-  }
-}
-
-/** Removes everything that an experiment has in the inbox. */
-export async function eraseMessages(
-  db: Queryable,
-  experimentId: string,
-  removeObject: RemoveObject,
-): Promise<{ rows: number; bytes: number }> {
-  const removed = { rows: 0, bytes: 0 };
-  for (;;) {
-    const messages = await queries.listEveryMessage(db, experimentId, BATCH);
-    if (messages.length === 0) break;
-    removed.rows += await removeMessages(db, messages, removeObject);
-    removed.bytes += messages.reduce((sum, { byteCount }) => sum + byteCount, 0);
-  }
-  await queries.forgetTries(db, experimentId);
-  await queries.deleteContributors(db, experimentId);
-  return removed;
-}
