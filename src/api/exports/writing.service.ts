@@ -73,7 +73,9 @@ async function* metered(body: AsyncIterable<Uint8Array>, progress: Progress): As
 async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signal: AbortSignal): Promise<void> {
   const { table, names } = await tableOf(ctx, row);
   const request = readRequest(row.query);
-  const { warehouse, source } = await ctx.exporting.choose(await openSource(ctx, table, row.tableVersion), request);
+  // what failed may have been too wide for the engine of exports, which has a quarter of the memory
+  const engines = row.errors === 0 ? ctx.exporting : ctx.reads;
+  const { warehouse, source } = await engines.choose(await openSource(ctx, table, row.tableVersion), request);
   const options = { signal, tag: row.exportId };
   const counting = countDownload(warehouse, source, request, options).then((total) => (progress.totalRows = total));
   counting.catch(() => undefined);

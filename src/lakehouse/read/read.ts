@@ -253,6 +253,12 @@ export const countDownload = async (
   return Math.max(0, Math.min(window.pageSize, total - (window.page - 1) * window.pageSize));
 };
 
+/** The mean bytes of a row in the files of a source; undefined where they are not known. */
+function rowBytesOf({ extents = [] }: TableSource): number | undefined {
+  const rows = extents.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  return rows === 0 ? undefined : extents.reduce((sum, { byteCount = 0 }) => sum + byteCount, 0) / rows;
+}
+
 /** Streams every matching row, or the page or limit that was asked for, as bytes. Throws the planner's 400s. A failure midway destroys `body`. */
 export const readStream = async (
   warehouse: Warehouse,
@@ -276,7 +282,7 @@ export const readStream = async (
       if (seen) seen.rows = rows;
     };
     const statement = compile(printRows(plan, 'typed'), warehouse.dialect);
-    return { ...download, body: await warehouse.typed(statement, format, plan.columns, { ...run, onRows }) };
+    return { ...download, body: await warehouse.typed(statement, format, plan.columns, { ...run, onRows, rowBytes: rowBytesOf(near) }) };
   }
   if (format === 'xlsx') {
     // a text cell of a workbook is never run as a formula, so texts need no apostrophe

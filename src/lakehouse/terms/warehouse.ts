@@ -35,6 +35,8 @@ export interface NamedType {
 }
 
 export interface TypedOptions extends RunOptions {
+  /** About how many bytes a row has in the files that are read, where that is known: of wide rows an engine holds fewer at a time. */
+  rowBytes?: number;
   /** Called now and then with the number of rows written so far, at most once for each batch. */
   onRows?: (rows: number) => void;
 }

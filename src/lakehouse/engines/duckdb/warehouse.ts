@@ -67,17 +67,21 @@ const bindings = (statement: Statement, lake: string): [DuckDBValue[], DuckDBTyp
   return [bound.map(({ value }) => value), bound.map(({ type }) => type)];
 };
 
-/** A format that the engine writes itself, from front to back. Parquet is one too, because its footer comes last. */
-type CopyFormat = StreamFormat | 'parquet';
-
-const COPY_OPTIONS: Record<CopyFormat, string> = {
+const COPY_OPTIONS: Record<StreamFormat, string> = {
   csv: `format csv, header false, delimiter ',', quote '"', escape '"', nullstr ''`,
   // printed JSON holds no control characters, so nothing needs quotes; if a quote were set, the engine would quote a line with a #
   json: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
   ndjson: `format csv, header false, delimiter '\u0001', quote '', escape ''`,
-  // the engine holds a row group until it is whole, and sends nothing before the first: this is a tenth of the engine's own 122,880 rows
-  parquet: 'format parquet, compression snappy, row_group_size 12288',
 };
+
+/** The rows of a Parquet row group, a tenth of the engine's own 122,880: it holds a row group until it is whole, and sends nothing before the first. */
+const MOST_GROUP_ROWS = 12_288;
+/** About what a row group of wide rows takes in the files that it is read from. The engine cuts none within a vector of 2,048 rows. */
+const GROUP_BYTES = 4 * 1_048_576;
+
+/** Prints the options of Parquet, which the engine writes from front to back too, because its footer comes last. */
+const printParquetOptions = (rowBytes = 1) =>
+  `format parquet, compression snappy, row_group_size ${Math.ceil(Math.min(MOST_GROUP_ROWS, GROUP_BYTES / rowBytes))}`;
 
 /**
  * Wraps a statement in a join, so that one thread of the engine runs it, row by row and in order, and keeps nothing of it in memory. The engine does so with
@@ -167,19 +171,21 @@ export class DuckDbWarehouse implements Warehouse {
   }
 
   async stream(statement: Statement, format: StreamFormat, options: RunOptions = {}): Promise<Readable> {
-    return this.#pipe(await this.#hold(statement, options), format, options);
+    return this.#pipe(await this.#hold(statement, options), COPY_OPTIONS[format], options);
   }
 
   async typed(
     statement: Statement,
     format: TypedFormat,
     columns: readonly NamedType[],
-    { onRows, ...options }: TypedOptions = {},
+    { onRows, rowBytes, ...options }: TypedOptions = {},
   ): Promise<Readable> {
     const names = columns.map(({ as, name }) => `${duckdb.quote(as)} as ${duckdb.quote(name)}`).join(', ');
     const named = { sql: `select ${names} from (\n${statement.sql}\n)`, values: statement.values };
     const held = await this.#hold(named, options);
-    return format === 'arrow' ? this.#arrow(held, columns, { ...options, onRows }) : this.#pipe(held, 'parquet', options);
+    return format === 'arrow'
+      ? this.#arrow(held, columns, { ...options, onRows })
+      : this.#pipe(held, printParquetOptions(rowBytes), options);
   }
 
   async close(): Promise<void> {
@@ -207,24 +213,24 @@ export class DuckDbWarehouse implements Warehouse {
       .finally(release);
   }
 
-  async #copy(connection: DuckDBConnection, statement: Statement, path: string, format: CopyFormat): Promise<void> {
+  async #copy(connection: DuckDBConnection, statement: Statement, path: string, options: string): Promise<void> {
     // order must be asked for: the engine gives it up above a hash join, and it makes a hash join of a long list of constants
-    const sql = `copy (\n${statement.sql}\n) to ${quoteText(path)} (${COPY_OPTIONS[format]}, use_tmp_file false, preserve_order true)`;
+    const sql = `copy (\n${statement.sql}\n) to ${quoteText(path)} (${options}, use_tmp_file false, preserve_order true)`;
     await connection.run(sql, ...bindings(statement, this.#lake));
   }
 
-  /** Copies rows in a format. Every thread prints them if one of `wideStreams` is left; otherwise one thread does. */
-  async #print(connection: DuckDBConnection, statement: Statement, path: string, format: CopyFormat): Promise<void> {
+  /** Copies rows with options. Every thread prints them if one of `wideStreams` is left; otherwise one thread does. */
+  async #print(connection: DuckDBConnection, statement: Statement, path: string, options: string): Promise<void> {
     const isWide = this.#wideLeft > 0;
     if (isWide) this.#wideLeft -= 1;
     try {
-      await this.#copy(connection, isWide ? statement : { ...statement, sql: narrow(statement.sql) }, path, format);
+      await this.#copy(connection, isWide ? statement : { ...statement, sql: narrow(statement.sql) }, path, options);
     } finally {
       if (isWide) this.#wideLeft += 1;
     }
   }
 
-  async #pipe(statement: Held, format: CopyFormat, options: RunOptions): Promise<Readable> {
+  async #pipe(statement: Held, copyOptions: string, options: RunOptions): Promise<Readable> {
     const pipe = await this.#pipes.open().catch((error: unknown) => {
       statement.release();
       throw error;
@@ -236,7 +242,7 @@ export class DuckDbWarehouse implements Warehouse {
     void this.#use(this.#copies, statement, { ...options, signal }, (connection, stop) => {
       // an engine that writes to a full pipe does not notice an interrupt until the pipe's reader is gone
       stop.addEventListener('abort', () => pipe.reader.destroy(makeStopError(stop)), { once: true });
-      return this.#print(connection, statement, pipe.path, format);
+      return this.#print(connection, statement, pipe.path, copyOptions);
     }).then(
       () => pipe.finish(),
       (error: unknown) => pipe.fail(error instanceof Error ? error : new Error(String(error))),
