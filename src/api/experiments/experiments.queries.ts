@@ -162,11 +162,11 @@ export const findExperiment = gatherQuestions<string, VersionedExperiment>({
 export const hasFlow = async (db: Queryable, id: string): Promise<boolean> =>
   (await db.one(sql('experiments.hasFlow')`select from flows where experiment_id = ${id}`)) !== undefined;
 
-/** Locks the row for a change and says what state it is in. */
+/** Locks the row for a change and says what state it is in. After a wait only the locked row is read anew, so nothing is read of another. */
 export const lockExperiment = (db: Queryable, id: string) =>
-  db.one<{ status: ExperimentStatus; visibility: Visibility; version: number; organizationId: string }>(sql('experiments.lock')`
-    select e.status, case when ${isPublic} then 'public' else 'private' end as visibility, r.version, r.organization_id as "organizationId"
-    from resources r join experiments e on e.id = r.id where r.id = ${id} for update of r`);
+  db.one<{ isArchived: boolean; visibility: Visibility; version: number; organizationId: string }>(sql('experiments.lock')`
+    select r.is_archived as "isArchived", case when ${isPublic} then 'public' else 'private' end as visibility, r.version, r.organization_id as "organizationId"
+    from resources r where r.id = ${id} and r.type = 'experiment' for update`);
 
 export type NewExperimentRow = Pick<
   Experiment,

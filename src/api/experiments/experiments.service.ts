@@ -99,7 +99,7 @@ export const patchExperiment = (
       locations: true,
     });
     if (given.length === 0) return requireExperiment(tx, id);
-    if (state.status === 'archived' && given.some((name) => name !== 'status')) throw errors.experimentArchived();
+    if (state.isArchived && given.some((name) => name !== 'status')) throw errors.experimentArchived();
     if (fields.embargoUntil) checkEmbargo(fields.embargoUntil, state.visibility);
     else if (fields.embargoUntil === null && state.visibility === 'public') throw errors.embargoNotEditable();
     await updateExperiment(tx, id, {
@@ -110,13 +110,12 @@ export const patchExperiment = (
       anonymizeContributors: fields.anonymizeContributors,
     });
     // measurements that came while it was archived flow in now; the update has waited for a batch that still set some aside
-    if (state.status === 'archived' && fields.status !== 'archived') await reopenMessages(tx, id);
+    if (state.isArchived && fields.status !== 'archived') await reopenMessages(tx, id);
     if (locations) {
       await deleteLocations(tx, id);
       await insertLocations(tx, id, locations);
     }
-    if (fields.status === 'archived' && state.status !== 'archived')
-      await publishEvent(ctx, tx, { kind: 'experiment.archived', experimentId: id });
+    if (fields.status === 'archived' && !state.isArchived) await publishEvent(ctx, tx, { kind: 'experiment.archived', experimentId: id });
     await audit(tx, caller, {
       action: 'experiment.updated',
       organizationId: state.organizationId,

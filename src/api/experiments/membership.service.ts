@@ -44,7 +44,7 @@ export const requestToContribute = (
     if (!state) throw errors.resourceNotFound('experiment');
     const decision = await decide(tx, caller.userId, 'experiment', experimentId, 'contribute');
     if (!decision.allow && state.visibility !== 'public') throw errors.actionDenied('join', 'experiment');
-    if (state.status === 'archived') throw errors.experimentArchived();
+    if (state.isArchived) throw errors.experimentArchived();
     if (decision.allow) throw errors.alreadyContributor();
     const id = randomUUIDv7();
     if ((await insertJoinRequest(tx, { id, experimentId, userId: caller.userId, message: body.message ?? null })) > 0) {

@@ -9,7 +9,7 @@ import { lockExperiment } from './experiments.queries.ts';
 export async function lockOpenExperiment(tx: Transaction, id: string): Promise<{ organizationId: string; version: number }> {
   const state = await lockExperiment(tx, id);
   if (!state) throw errors.resourceNotFound('experiment');
-  if (state.status === 'archived') throw errors.experimentArchived();
+  if (state.isArchived) throw errors.experimentArchived();
   return { organizationId: state.organizationId, version: state.version };
 }
 

@@ -27,12 +27,11 @@ export const findOwningOrganization = (db: Queryable, type: SharedType, id: stri
     sql('sharing.findOwningOrganization')`select organization_id as "organizationId" from resources where id = ${id} and type = ${type}`,
   );
 
-/** Locks a resource for a change of its grants or its owner. */
+/** Locks a resource for a change of its grants or its owner. After a wait only the locked row is read anew, so nothing is read of another. */
 export const lockResource = (db: Queryable, type: SharedType, id: string) =>
   db.one<{ organizationId: string; name: string; isArchived: boolean }>(sql('sharing.lockResource')`
-    select r.organization_id as "organizationId", r.name,
-      exists (select from experiments e where e.id = r.id and e.status = 'archived') as "isArchived"
-    from resources r where r.id = ${id} and r.type = ${type} for no key update of r`);
+    select organization_id as "organizationId", name, is_archived as "isArchived"
+    from resources where id = ${id} and type = ${type} for no key update`);
 
 /** Whether an organization has a living owner or admin. */
 export const hasStaff = async (db: Queryable, organizationId: string) =>

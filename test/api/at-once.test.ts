@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql, type Query } from '../../src/database/sql.ts';
+import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';
+
+let site: TestServer;
+let owner: Call;
+beforeAll(async () => {
+  site = await startTestServer();
+  owner = site.as(site.cast.owner);
+});
+afterAll(() => site.stop());
+
+const countWaiting = async () =>
+  (
+    await site.db.rows(sql('t')`
+      select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`)
+  ).length;
+
+/** Begins calls one after the other, each when those before it stand in line for what `lock` holds, and then lets them go in their order. */
+async function standInLine(lock: Query, calls: readonly (() => Promise<Answer>)[]): Promise<Answer[]> {
+  const answers: Promise<Answer>[] = [];
+  await site.db.transaction(async (tx) => {
+    await tx.run(lock);
+    for (const call of calls) {
+      answers.push(call());
+      await expect.poll(countWaiting).toBe(answers.length);
+    }
+  });
+  return Promise.all(answers);
+}
+
+const makeExperiment = async () => (await owner('POST', '/api/v1/experiments', { body: { name: 'Contested' } })).body.id as string;
+
+test('a write that waits while its experiment is archived is refused, and one that waits while it is made active is not', async () => {
+  const id = await makeExperiment();
+  const path = `/api/v1/experiments/${id}`;
+  const holding = sql('t')`select from resources where id = ${id} for no key update`;
+  const setStatus = (status: string) => () => owner('PATCH', path, { body: { status } });
+  const rename = (name: string) => () => owner('PATCH', path, { body: { name } });
+  const share = () => {
+    const body = { granteeType: 'user', granteeId: site.cast.stranger.id };
+    return owner('POST', `/api/v1/experiment/${id}/collaborators`, { body });
+  };
+  const refused = { status: 409, body: { code: 'EXPERIMENT_ARCHIVED' } };
+  const archived = await standInLine(holding, [setStatus('archived'), rename('Late'), share]);
+  expect(archived).toMatchObject([{ status: 200 }, refused, refused]);
+  const active = await standInLine(holding, [setStatus('active'), rename('In time'), share]);
+  expect(active.map(({ status }) => status)).toEqual([200, 200, 201]);
+});
