@@ -47,3 +47,19 @@ test('a write that waits while its experiment is archived is refused, and one th
   const active = await standInLine(holding, [setStatus('active'), rename('In time'), share]);
   expect(active.map(({ status }) => status)).toEqual([200, 200, 201]);
 });
+
+test('a workbook that is published while one of its macros changes keeps the code that it says it keeps', async () => {
+  const macro = (await owner('POST', '/api/v1/macros', { body: { name: 'Fit', code: 'output.a = 1', language: 'javascript' } })).body;
+  const cells = [{ id: 'fit', type: 'macro', payload: { macroId: macro.id, language: 'javascript' } }];
+  const workbook = (await owner('POST', '/api/v1/workbooks', { body: { name: 'Walk', cells } })).body;
+  const id = await makeExperiment();
+  const [, attached] = await standInLine(sql('t')`select from resources where id = ${macro.id} for no key update`, [
+    () => owner('PUT', `/api/v1/macros/${macro.id}`, { body: { code: 'output.a = 2' } }),
+    () => owner('POST', `/api/v1/experiments/${id}/workbook/attach`, { body: { workbookId: workbook.id } }),
+  ]);
+  expect(attached).toMatchObject({ status: 200, body: { version: 1 } });
+  const path = `/api/v1/workbooks/${workbook.id}`;
+  const version = (await owner('GET', `${path}/versions/${attached!.body.workbookVersionId}`)).body;
+  expect(version.entitySnapshots.macros[macro.id]).toEqual({ code: 'output.a = 2', language: 'javascript' });
+  expect((await owner('GET', path)).body.isUpgradable).toBe(false);
+});

@@ -11,7 +11,7 @@ import { hashDesign, listUses, dropRunData, type Cell } from './cells.ts';
 import { makeFlow } from './flow.ts';
 import { clearPin, findLatest, findPin, findVersion, insertVersion, insertVersionUses, setPin } from './versions.queries.ts';
 import type { EntitySnapshots, WorkbookPin, WorkbookVersion } from './workbooks.model.ts';
-import { findWorkbook, listUsed, type UsedEntity } from './workbooks.queries.ts';
+import { findWorkbook, listUsed, lockUsed, type UsedEntity } from './workbooks.queries.ts';
 
 type Maker = Pick<Caller, 'userId' | 'requestId'>;
 
@@ -41,7 +41,9 @@ async function publish(tx: Transaction, maker: Maker, workbookId: string): Promi
   const workbook = await findWorkbook(tx, workbookId);
   if (!workbook) throw errors.resourceNotFound('workbook');
   const cells = workbook.cells as unknown as Cell[];
-  const entities = await listUsed(tx, maker.userId, listUses(cells));
+  const uses = listUses(cells);
+  await lockUsed(tx, uses);
+  const entities = await listUsed(tx, maker.userId, uses);
   const hidden = entities.find(({ isReadable }) => !isReadable);
   if (hidden) throw errors.workbookNotPublishable(hidden.type, hidden.id);
   const id = randomUUIDv7();

@@ -77,6 +77,10 @@ export interface UsedEntity {
   isReadable: boolean;
 }
 
+/** Keeps the protocols and macros that the cells name as they are until the transaction ends. What they are is read after the wait, by another statement. */
+export const lockUsed = (db: Queryable, uses: readonly { id: string }[]) =>
+  db.run(sql('workbooks.lockUsed')`select from resources where id = any (${uses.map(({ id }) => id)}::uuid[]) order by id for share`);
+
 /** Lists the protocols and macros that the cells name and that still exist, and whether this person may read each. */
 export const listUsed = (db: Queryable, userId: string, uses: readonly { type: string; id: string }[]) =>
   db.rows<UsedEntity>(sql('workbooks.listUsed')`
@@ -87,5 +91,4 @@ export const listUsed = (db: Queryable, userId: string, uses: readonly { type: s
     join resources r on r.id = u.id and r.type = u.type
     left join protocols p on p.id = r.id
     left join macros m on m.id = r.id
-    order by r.id
-    for share of r`);
+    order by r.id`);
