@@ -9,6 +9,8 @@ const byConstraint: Readonly<Record<string, () => ApiError>> = {
   lake_sources_pkey: () => errors.sourceChanged(),
   // the table was there when the upload looked for it
   uploads_table_id_fkey: () => errors.tableDeleted(),
+  // another organization has taken the slug since we looked
+  organizations_slug_key: () => errors.organizationSlugAlreadyTaken(),
   lake_tables_upload_name: () => errors.tableNameTaken('of that name'),
 };
 

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql, type Query } from '../../src/database/sql.ts';
+import { signIn } from '../support/browser.ts';
 import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -16,9 +18,11 @@ const countWaiting = async () =>
       select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`)
   ).length;
 
+type Answered = Pick<Answer, 'status' | 'body'>;
+
 /** Begins calls one after the other, each when those before it stand in line for what `lock` holds, and then lets them go in their order. */
-async function standInLine(lock: Query, calls: readonly (() => Promise<Answer>)[]): Promise<Answer[]> {
-  const answers: Promise<Answer>[] = [];
+async function standInLine(lock: Query, calls: readonly (() => Promise<Answered>)[]): Promise<Answered[]> {
+  const answers: Promise<Answered>[] = [];
   await site.db.transaction(async (tx) => {
     await tx.run(lock);
     for (const call of calls) {
@@ -62,4 +66,15 @@ test('a workbook that is published while one of its macros changes keeps the cod
   const version = (await owner('GET', `${path}/versions/${attached!.body.workbookVersionId}`)).body;
   expect(version.entitySnapshots.macros[macro.id]).toEqual({ code: 'output.a = 2', language: 'javascript' });
   expect((await owner('GET', path)).body.isUpgradable).toBe(false);
+});
+
+test('an organization that takes a slug just before another is told of by the same name as one that took it long ago', async () => {
+  const browser = await signIn(site, 'slugs@example.com');
+  const make = async (slug: string) => (await browser.call('POST', '/api/v1/auth/organization/create', { name: 'Lab', slug })).body.id;
+  const organizationId = await make('first-lab');
+  const taken = sql('t')`insert into organizations (id, name, slug, visibility) values (${randomUUID()}, 'Quicker', 'wanted', 'private')`;
+  const [refused] = await standInLine(taken, [
+    () => browser.call('POST', '/api/v1/auth/organization/update', { organizationId, data: { slug: 'wanted' } }),
+  ]);
+  expect(refused).toMatchObject({ status: 409, body: { code: 'ORGANIZATION_SLUG_ALREADY_TAKEN' } });
 });
