@@ -477,6 +477,25 @@ describe('an endpoint that does wrong', () => {
     ]);
   });
 
+  test('says 410 at an address that was replaced during the call: the message goes to the new one', async () => {
+    const other = await startReceiver();
+    const { id } = await register();
+    let fail = () => undefined as unknown;
+    receiver.answer = (response) => (fail = () => response.writeHead(410).end());
+    await experiment();
+    await receiver.hears(1);
+    expect((await owner()('PATCH', at(id), { body: { url: other.url } })).status).toBe(200);
+    fail();
+    const [ended] = await until(
+      () => deliveries(id),
+      ([row]) => row.status !== 'pending',
+    );
+    expect(ended).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(other.heard).toHaveLength(1);
+    expect(await webhook(id)).toMatchObject({ enabled: true, failures: 0, disabledReason: null });
+    await other.stop();
+  });
+
   test('fails for days, and is disabled; a message has failed after its last try', async () => {
     const { id } = await register();
     receiver.answer = (response) => response.writeHead(500).end();

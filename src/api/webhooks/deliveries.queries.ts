@@ -110,12 +110,12 @@ export const noteSuccess = (db: Queryable, endpointId: string) =>
     update webhook_endpoints set failures = 0, failing_since = null, held_until = null, last_success_at = now()
     where id = ${endpointId} returning is_enabled as "isEnabled", failures, 0 as "failingSeconds"`);
 
-/** Counts a failure, leaves the endpoint alone for a while, and says how long it has been failing. */
-export const noteFailure = (db: Queryable, endpointId: string, holdSeconds: number) =>
+/** Counts a failure, leaves the endpoint alone for a while, and says how long it has been failing. Answers undefined when it is gone, or has another URL. */
+export const noteFailure = (db: Queryable, { id, url }: Pick<TakenEndpoint, 'id' | 'url'>, holdSeconds: number) =>
   db.one<Called>(sql('webhooks.noteFailure')`
     update webhook_endpoints set failures = failures + 1, failing_since = coalesce(failing_since, now()),
       held_until = now() + make_interval(secs => ${holdSeconds})
-    where id = ${endpointId} returning is_enabled as "isEnabled", failures, extract(epoch from now() - failing_since)::float8 as "failingSeconds"`);
+    where id = ${id} and url = ${url} returning is_enabled as "isEnabled", failures, extract(epoch from now() - failing_since)::float8 as "failingSeconds"`);
 
 export const disableEndpoint = (db: Queryable, endpointId: string, reason: string) =>
   db.run(sql('webhooks.disable')`

@@ -56,7 +56,8 @@ const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outc
     const called =
       outcome.failure === null
         ? await noteSuccess(tx, endpoint.id)
-        : await noteFailure(tx, endpoint.id, Math.min(2 ** Math.min(endpoint.failures, 10), LONGEST_HOLD));
+        : await noteFailure(tx, endpoint, Math.min(2 ** Math.min(endpoint.failures, 10), LONGEST_HOLD));
+    // how an address fails that was replaced during the call says nothing of the new one, to which the message still goes
     if (!called) return;
     await insertAttempt(tx, { ...outcome, id: randomUUIDv7(), messageId: message.id });
     // whoever disabled the endpoint during the call has ended its messages
