@@ -1,5 +1,7 @@
 import type { Transaction } from '../database/database.ts';
 
+export { isStillGood } from './caller.queries.ts';
+
 /** Who sent the request. Callers by session and callers by API key differ only in `via`. */
 export interface Caller {
   userId: string;

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApiKey, revokeKey } from '../../src/api/credentials/credentials.service.ts';
 import { sql } from '../../src/database/sql.ts';
+import { signIn } from '../support/browser.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -123,6 +125,28 @@ test('an upload whose sender may not write any more when it has come is refused,
   const tables = (await owner('GET', `${path}/tables`)).body as { displayName: string; totalRows: number }[];
   expect(tables.find(({ displayName }) => displayName === 'shared')?.totalRows).toBe(1);
   expect(tables.map(({ displayName }) => displayName)).not.toContain('fresh');
+});
+
+test('an upload whose key is revoked while it comes is refused, and one whose session is signed out', async () => {
+  const uploadTableId = await uploadTable(owner, experimentId, 'keyed', 'n\n0\n');
+  const send = async (headers: Record<string, string>, meanwhile: () => Promise<unknown>) => {
+    const known = await countUploads();
+    const one = beginUpload({ targetKind: 'existing', uploadTableId }, headers);
+    await begun(known);
+    await meanwhile();
+    one.end();
+    return one.answer;
+  };
+  const { id, key } = await createApiKey(site.db, { userId: site.cast.owner.id, name: 'short-lived' });
+  const byKey = await send({ 'x-api-key': key }, () => revokeKey(site.db, id));
+  expect(byKey).toMatchObject({ status: 401, body: { code: 'API_KEY_UNKNOWN' } });
+  const browser = await signIn(site, 'owner@example.com');
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const signOut = () => browser.call('POST', '/api/v1/auth/sign-out', {});
+  const bySession = await send({ 'x-api-key': '', cookie, origin: browser.baseUrl }, signOut);
+  expect(bySession).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+  const tables = (await owner('GET', `/api/v1/experiments/${experimentId}/tables`)).body as { displayName: string; totalRows: number }[];
+  expect(tables.find(({ displayName }) => displayName === 'keyed')?.totalRows).toBe(1);
 });
 
 test('an upload that comes while its table is being deleted is told so', async () => {

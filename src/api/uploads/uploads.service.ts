@@ -1,7 +1,7 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '../../auth/audit.ts';
-import type { Caller, HeldKey } from '../../auth/caller.ts';
+import { isStillGood, type Caller, type HeldKey } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
@@ -233,7 +233,8 @@ export async function receiveUpload(
     if (!receiving) throw errors.uploadRefused('The upload holds no files.');
     const { uploadId } = receiving;
     return await ctx.db.transaction(async (tx) => {
-      // a body may take hours, in which the caller's access can end
+      // a body may take hours, in which the caller's key, session or access can end
+      if (!(await isStillGood(tx, caller))) throw caller.via.kind === 'key' ? errors.apiKeyUnknown() : errors.unauthorized();
       await requireAccess(tx, caller.userId, 'experiment', experimentId, targetKind === 'new' ? 'manage' : 'contribute');
       await requireWritable(tx, experimentId);
       const arrived = await markReceived(tx, uploadId);
