@@ -24,8 +24,12 @@ export const findThingHolder = (db: Queryable, thingName: string) =>
 
 type Changes = Partial<Pick<DeviceRow, 'state' | 'certificateId' | 'certificateArn'>>;
 
-/** Stores the next step and the changes of the row. A row that changes gets another version. */
+/**
+ * Stores the next step and the changes of the row. A row that changes gets another version. The beginning of a rebind takes the place of the mark
+ * `needs_rebind`: from here on the sequence says that the policies are to be written. A change of bindings that comes later sets the mark again.
+ */
 export const updateLifecycle = (db: Queryable, deviceId: string, sequence: Sequence | null, row: Changes) => {
+  const takesMark = sequence?.operation === 'rebind' && sequence.next === 0;
   const certificate =
     row.certificateId === undefined
       ? fragment``
@@ -33,7 +37,8 @@ export const updateLifecycle = (db: Queryable, deviceId: string, sequence: Seque
   return db.run(sql('devices.step')`
     with before as (select id, state, certificate_id from devices where id = ${deviceId} for update),
     changed as (
-      update devices d set sequence = ${sequence === null ? null : JSON.stringify(sequence)}, sequence_at = now(), state = coalesce(${row.state ?? null}, d.state) ${certificate}
+      update devices d set sequence = ${sequence === null ? null : JSON.stringify(sequence)}, sequence_at = now(), state = coalesce(${row.state ?? null}, d.state),
+        needs_rebind = d.needs_rebind and not ${takesMark} ${certificate}
       from before where d.id = before.id
       returning d.id, d.state is distinct from before.state or d.certificate_id is distinct from before.certificate_id as is_new
     )
@@ -47,13 +52,6 @@ export const listUnfinished = (db: Queryable, quietSeconds: number) =>
 
 export const listToRebind = (db: Queryable) =>
   db.rows<{ id: string }>(sql('devices.toRebind')`select id from devices where needs_rebind and sequence is null order by id limit 500`);
-
-/** Removes the mark `needs_rebind`. Any later change of bindings sets it again. */
-export const clearRebind = (db: Queryable, deviceId: string) =>
-  db.run(sql('devices.clearRebind')`update devices set needs_rebind = false where id = ${deviceId} and needs_rebind`);
-
-export const markRebind = (db: Queryable, deviceId: string) =>
-  db.run(sql('devices.markRebind')`update devices set needs_rebind = true where id = ${deviceId} and not needs_rebind`);
 
 export const listBindings = (db: Queryable, deviceId: string) =>
   db.rows<{ experimentId: string }>(

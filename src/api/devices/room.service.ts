@@ -7,7 +7,7 @@ import { EMBEDDED_ARN_PREFIX, openEmbeddedRegistry } from '../../iot/registries/
 import { MQTT_PORT, type DeviceRegistry } from '../../iot/registry.ts';
 import { makeDeviceLifecycle } from '../../iot/sequences.ts';
 import { openSharedAuthority } from './authority.service.ts';
-import { clearRebind, listToRebind, markRebind } from './lifecycle.queries.ts';
+import { listToRebind } from './lifecycle.queries.ts';
 import { makeLifecycleStore, makeRegistryStore } from './lifecycle.service.ts';
 
 export type DeviceLifecycle = ReturnType<typeof makeDeviceLifecycle>;
@@ -20,7 +20,7 @@ export interface DeviceRoom {
   credentials: CredentialIssuer;
   /** The embedded authority and tokens; null with AWS IoT. */
   embedded: { authority: Authority; tokens: TokenIssuer } | null;
-  /** Writes a device's policies by its current bindings. After a failure the device stays marked for `tidy`. */
+  /** Writes a device's policies by its current bindings. After a failure `tidy` does so. */
   rebind(deviceId: string): Promise<void>;
   /** Ends interrupted changes that have not moved for so many seconds, and writes the policies of marked devices. */
   tidy(quietSeconds: number): Promise<void>;
@@ -97,16 +97,8 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
   }
   const options = { registry, group: aws?.group ?? null };
   const lifecycle = makeDeviceLifecycle({ ...options, store: makeLifecycleStore(db) });
-  const rebind = async (deviceId: string) => {
-    // the mark is removed first: a change that comes meanwhile sets it again
-    await clearRebind(db, deviceId);
-    try {
-      await lifecycle.rebind(deviceId);
-    } catch (error) {
-      await markRebind(db, deviceId);
-      onProblem(error, 'the policies of a device could not be written yet');
-    }
-  };
+  const rebind = (deviceId: string) =>
+    lifecycle.rebind(deviceId).catch((error: unknown) => onProblem(error, 'the policies of a device could not be written yet'));
   return {
     registry,
     lifecycle,
