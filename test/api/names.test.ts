@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -133,6 +134,32 @@ test('a closed account reads as Deleted User, and its name leaves the lake with 
   // nothing brings it back
   await refreshIdentity(context, id);
   expect(await filesHolding('Verasecret')).toEqual([]);
+});
+
+test('a file that is being completed when an account is closed goes too', async () => {
+  const { db } = site;
+  const cleo = await makePerson(db, 'cleosecret');
+  const { id } = await contributedBy(cleo, 'Completing');
+  const endpoint = randomUUID();
+  await db.run(sql('t')`
+    insert into webhook_endpoints (id, organization_id, url, kinds, secret, held_until)
+    values (${endpoint}, ${site.cast.leafLab}, 'https://example.org/', array['export.completed'], '', 'infinity')`);
+  const exports = `/api/v1/experiments/${id}/data/exports`;
+  const countWaiting = async () =>
+    (
+      await db.rows(sql('t')`
+        select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`)
+    ).length;
+  // what is completed tells of itself in the same transaction, which is held there; its progress waits behind it, and then the erasure
+  const path = await db.transaction(async (tx) => {
+    await tx.run(sql('t')`select from webhook_endpoints where id = ${endpoint} for update`);
+    const made = await owner('POST', exports, { body: { tableName: 'plots', format: 'csv' } });
+    await expect.poll(countWaiting).toBe(2);
+    expect((await site.as(cleo)('DELETE', `/api/v1/users/${cleo.id}`)).status).toBe(200);
+    await expect.poll(countWaiting).toBeGreaterThan(2);
+    return `${exports}/${(made.body as { exportId: string }).exportId}`;
+  });
+  await expect.poll(async () => (await owner('GET', path)).status).toBe(410);
 });
 
 test('a name that was read before a change is never written after it', async () => {

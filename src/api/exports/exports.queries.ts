@@ -156,12 +156,14 @@ export const listExpiring = (db: Queryable, limit: number) =>
   db.rows<{ exportId: string }>(sql('exports.listExpiring')`
     select id as "exportId" from exports where status = 'completed' and expired_at is null and expires_at <= now() order by expires_at limit ${limit}`);
 
-/** Expires files of these experiments that may hold people's names, and answers how many. Such files that are being written begin anew. */
+/** Lets files of these experiments that may hold people's names, and are being written, begin anew. Waits for those that are being completed. */
+export const reopenNamedExports = (db: Queryable, experiments: readonly string[]) =>
+  db.run(sql('exports.reopenNamed')`
+    update exports set status = 'queued' where experiment_id = any (${experiments}::uuid[]) and names <> 'pseudonyms' and status = 'running'`);
+
+/** Expires files of these experiments that may hold people's names, and answers how many. */
 export const retireNamedExports = (db: Queryable, experiments: readonly string[]) =>
   db.run(sql('exports.retireNamed')`
-    with again as (
-      update exports set status = 'queued' where experiment_id = any (${experiments}::uuid[]) and names <> 'pseudonyms' and status = 'running'
-    )
     update exports set expires_at = now()
     where experiment_id = any (${experiments}::uuid[]) and names <> 'pseudonyms' and status = 'completed' and expired_at is null`);
 

@@ -20,6 +20,7 @@ import {
   lockExportsOf,
   markExpired,
   releaseExport,
+  reopenNamedExports,
   retireNamedExports,
   takeSilentExports,
   type ExportRow,
@@ -202,6 +203,8 @@ export async function expireExports(ctx: Context): Promise<void> {
 
 /** Removes the files of these experiments that may hold people's names, and answers how many. Whoever needs such a file exports it again. */
 export async function eraseNamedExports(ctx: Context, experiments: readonly string[]): Promise<number> {
+  await reopenNamedExports(ctx.db, experiments);
+  // a second statement: the first one does not see what is completed while it waits
   const files = await retireNamedExports(ctx.db, experiments);
   await expireExports(ctx);
   return files;
