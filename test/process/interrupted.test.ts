@@ -26,16 +26,14 @@ const countWaiting = async () =>
       select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`)
   ).length;
 
-/** Kills the server when what `begin` begins waits for what `lock` holds, and starts another. */
-async function killAt(lock: Query, begin: () => unknown): Promise<void> {
-  await site.database.db.transaction(async (tx) => {
+/** Kills the process that `begin` answers when it waits for what `lock` holds. */
+const killAt = (lock: Query, begin: () => ServerProcess | Promise<ServerProcess>): Promise<void> =>
+  site.database.db.transaction(async (tx) => {
     await tx.run(lock);
-    await begin();
+    const victim = await begin();
     await expect.poll(countWaiting, { timeout: 20_000 }).toBe(1);
-    await server.kill('SIGKILL');
+    await victim.kill('SIGKILL');
   });
-  server = await spawnServer(site.environment);
-}
 
 test('a device that is detached keeps no right to publish', { timeout: 60_000 }, async () => {
   const { id: experimentId } = (await call('POST', 'experiments', { name: 'Left' })).body;
@@ -50,7 +48,26 @@ test('a device that is detached keeps no right to publish', { timeout: 60_000 },
   expect(await mayPublish()).toBe(true);
   await killAt(sql('t')`select pg_advisory_xact_lock(hashtextextended(${`device ${device.id}`}, 50))`, () => {
     call('DELETE', `experiments/${experimentId}/devices/${device.id}`).catch(() => undefined);
+    return server;
   });
+  server = await spawnServer(site.environment);
   expect((await call('GET', `devices/${device.id}/experiments`)).body).toEqual([]);
   await expect.poll(mayPublish, { timeout: 20_000 }).toBe(false);
+});
+
+test('a file that is refused says why', { timeout: 120_000 }, async () => {
+  await server.kill('SIGTERM');
+  server = await spawnServer({ ...site.environment, WORKER: 'off' });
+  const { id } = (await call('POST', 'experiments', { name: 'Refused' })).body;
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ sourceKind: 'parquet', targetKind: 'new', targetName: 'garbled' })) form.append(name, value);
+  form.append('files', new Blob(['no Parquet at all']), 'a.parquet');
+  const uploads = `experiments/${id}/data/uploads`;
+  const { uploadId } = (await call('POST', uploads, form)).body;
+  await killAt(sql('t')`select from upload_files where upload_id = ${uploadId} for update`, () => spawnServer(site.environment));
+  await server.kill('SIGTERM');
+  server = await spawnServer(site.environment);
+  const find = async () => (await call('GET', `${uploads}/${uploadId}`)).body;
+  await expect.poll(async () => (await find()).status, { timeout: 90_000 }).toBe('failed');
+  expect((await find()).files).toMatchObject([{ status: 'failed', reason: 'wrong_type' }]);
 });

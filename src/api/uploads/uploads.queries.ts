@@ -132,9 +132,6 @@ export const listUnplacedFiles = (db: Queryable, experimentId: string) =>
     select u.id as "uploadId", f.path, f.object_key as "objectKey" from uploads u join upload_files f on f.upload_id = u.id
     where u.experiment_id = ${experimentId} and u.table_id is null and u.status not in ('pending', 'running') and f.object_key is not null`);
 
-export const forgetObject = (db: Queryable, uploadId: string, path: string) =>
-  db.run(sql('uploads.forgetObject')`update upload_files set object_key = null where upload_id = ${uploadId} and path = ${path}`);
-
 export const deleteUploadsOf = (db: Queryable, experimentId: string) =>
   db.run(sql('uploads.deleteOf')`delete from uploads where experiment_id = ${experimentId}`);
 

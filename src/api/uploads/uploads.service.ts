@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
-import { PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
+import { forgetObject, PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
 import { nameFile } from '../../ingest/uploads/names.ts';
 import { createTable, findUploadTable } from '../../lakehouse/tables/manifest.ts';
 import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
@@ -23,7 +23,6 @@ import {
   failReceiving,
   findUpload,
   findUploadOwner,
-  forgetObject,
   insertUpload,
   insertUploadFile,
   listNeededObjects,

@@ -19,6 +19,8 @@ import type { IngestDeps, Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
 
+export { forgetObject } from './uploads.queries.ts';
+
 export interface IngestOptions {
   signal?: AbortSignal;
   /** Called after every file, in order. */
@@ -111,13 +113,23 @@ async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
     }
   } catch (error) {
     if (!(error instanceof FileRefused)) throw error;
-    const outcome: FileOutcome = { ...empty(file), status: 'failed', reason: error.reason, message: error.message };
-    if (file.objectKey !== null) await deps.store.delete(file.objectKey);
-    await finish(deps.db, upload.id, outcome);
-    return outcome;
+    return await refuse(deps, upload, file, error);
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/** Ends a file that is refused. Its bytes go last: without them another try could not tell any more why. Those that stay are removed by the nightly sweep. */
+async function refuse(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, { reason, message }: FileRefused): Promise<FileOutcome> {
+  const outcome: FileOutcome = { ...empty(file), status: 'failed', reason, message };
+  const isEnded = await deps.db.transaction(async (tx) => {
+    if ((await uploads.finishFile(tx, upload.id, outcome)) === 0) return false;
+    await uploads.forgetObject(tx, upload.id, file.path);
+    await uploads.sumUpload(tx, upload.id);
+    return true;
+  });
+  if (isEnded && file.objectKey !== null) await deps.store.delete(file.objectKey);
+  return outcome;
 }
 
 /** Ends a file that failed too often. Its bytes stay. */

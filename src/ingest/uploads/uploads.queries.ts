@@ -78,6 +78,10 @@ export const finishFile = (db: Queryable, uploadId: string, file: FileOutcome) =
   db.run(sql('ingest.finishFile')`update upload_files set ${setOutcome(file)}
     where upload_id = ${uploadId} and path = ${file.path} and status = 'pending'`);
 
+/** Notes that the bytes of a file are not kept any more. */
+export const forgetObject = (db: Queryable, uploadId: string, path: string) =>
+  db.run(sql('uploads.forgetObject')`update upload_files set object_key = null where upload_id = ${uploadId} and path = ${path}`);
+
 /** Counts a failure of a file; answers how many there were. */
 export const countFailure = async (db: Queryable, uploadId: string, path: string) =>
   (
