@@ -78,3 +78,26 @@ test('an organization that takes a slug just before another is told of by the sa
   ]);
   expect(refused).toMatchObject({ status: 409, body: { code: 'ORGANIZATION_SLUG_ALREADY_TAKEN' } });
 });
+
+test('who signs up while being invited is let in, and who is invited twice at once is invited once', async () => {
+  const { id } = (await owner('POST', '/api/v1/experiments', { body: { name: 'Inviting', organizationId: site.cast.leafLab } })).body;
+  const invite = (by: Call, email: string) => () =>
+    by('POST', '/api/v1/invitations', { body: { resourceType: 'experiment', resourceId: id, email, tier: 'viewer' } });
+  let isSignedIn = false;
+  const { signing, inviting } = await site.db.transaction(async (tx) => {
+    await tx.run(sql('t')`select from users where id = ${site.cast.owner.id} for no key update`);
+    const invited = invite(owner, 'early@example.com')();
+    await expect.poll(countWaiting).toBe(1);
+    const signed = signIn(site, 'early@example.com').finally(() => (isSignedIn = true));
+    await expect.poll(async () => isSignedIn || (await countWaiting()) === 2).toBe(true);
+    return { signing: signed, inviting: invited };
+  });
+  expect((await inviting).status).toBe(201);
+  expect((await (await signing).call('GET', `/api/v1/experiments/${id}`)).status).toBe(200);
+  const [first, second] = await standInLine(sql('t')`select from resources where id = ${id} for no key update`, [
+    invite(owner, 'late@example.com'),
+    invite(site.as(site.cast.admin), 'late@example.com'),
+  ]);
+  expect(first).toMatchObject({ status: 201, body: { status: 'pending' } });
+  expect(second).toMatchObject({ status: 201, body: { id: first!.body.id } });
+});

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.ts';
-import { fragment, sql } from '../../database/sql.ts';
+import { fragment, sql, type Fragment } from '../../database/sql.ts';
 import type { Invitation, InvitationTier, InvitedTo } from './invitations.model.ts';
 
 const columns = fragment`
@@ -56,6 +56,16 @@ export const countPending = (db: Queryable, { resourceId, invitedBy }: Place) =>
 export const countSentToday = (db: Queryable, invitedBy: string) =>
   db.count(sql('invitations.countSentToday')`
     select count(*) as count from invitations where invited_by = ${invitedBy} and resource_type = 'platform' and created_at > now() - interval '24 hours'`);
+
+const lockOf = (address: Fragment) => fragment`pg_advisory_xact_lock(hashtextextended('invited ' || ${address}, 0))`;
+
+/** Lets those who invite the same address pass one after the other, and has whoever signs in with it wait for them. */
+export const lockAddress = (db: Queryable, email: string) =>
+  db.run(sql('invitations.lockAddress')`select ${lockOf(fragment`canonical_email(${email})`)}`);
+
+/** Waits for those who invite the address of an account now, and may have looked for the account before it was there. */
+export const waitForInviters = (db: Queryable, userId: string) =>
+  db.run(sql('invitations.waitForInviters')`select ${lockOf(fragment`email`)} from users where id = ${userId}`);
 
 export const lockInviter = (db: Queryable, userId: string) =>
   db.one<{ email: string | null }>(

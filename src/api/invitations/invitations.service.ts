@@ -21,7 +21,9 @@ import {
   listClaimable,
   listPlatformInvitations,
   listResourceInvitations,
+  lockAddress,
   lockInviter,
+  waitForInviters,
   type Claimable,
 } from './invitations.queries.ts';
 
@@ -56,6 +58,7 @@ async function checkResource(tx: Transaction, caller: Caller, body: NewInvitatio
 export const invite = (ctx: Context, caller: Caller, body: NewInvitation): Promise<Invitation> =>
   ctx.db.transaction(async (tx) => {
     const email = body.email.trim();
+    await lockAddress(tx, email);
     const account = await findAccountOf(tx, email);
     await lockBoth(tx, caller.userId, account?.id);
     const resourceId = body.resourceType === 'platform' ? null : (body.resourceId ?? null);
@@ -131,6 +134,7 @@ export const revokeInvitation = (ctx: Context, caller: Caller, id: string): Prom
  */
 export async function claimInvitations(ctx: Context, person: { id: string; emailVerified: boolean }): Promise<void> {
   if (!person.emailVerified) return;
+  await waitForInviters(ctx.db, person.id);
   for (const invitation of await listClaimable(ctx.db, person.id))
     try {
       await ctx.db.transaction((tx) => claim(tx, person.id, invitation));
