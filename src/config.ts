@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { splitOrigins, checkRelyingParty, checkSharedDomain } from './auth/web-settings.ts';
 import { StartError } from './errors.ts';
+import { IOT_ENVIRONMENT, readIotSettings, type IotSettings } from './iot/settings.ts';
 import { readSecret } from './storage/secret.ts';
 import { S3_ENVIRONMENT, readS3Settings, type S3Settings } from './storage/s3-settings.ts';
 import { ENGINE_ENVIRONMENT, readEngineSettings, type EngineSettings } from './lakehouse/engines/settings.ts';
@@ -76,22 +77,7 @@ const Environment = z.object({
   BODY_STALL_SECONDS: number(1, 3_600).default(60),
   /** A body that is no upload has this time for all of it. */
   BODY_SECONDS: number(1, 3_600).default(60),
-  /** `off` runs no MQTT broker in this process; `on` runs one with the worker, unless the registry is AWS IoT. */
-  BROKER: onOff.default(true),
-  /** 8883 when unset, or a free one where that is taken. */
-  BROKER_PORT: number(0, 65_535).optional(),
-  /** Name or address that devices reach the broker at; it is in the broker's certificate. */
-  BROKER_HOSTNAME: z.string().min(1).max(253).default('localhost'),
-  /** Region of AWS IoT Core; unset: the registry and broker of this machine. */
-  AWS_IOT_REGION: z.string().min(1).optional(),
-  AWS_IOT_ACCOUNT: z
-    .string()
-    .regex(/^\d{12}$/, 'it must be 12 digits')
-    .optional(),
-  AWS_IOT_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
-  AWS_IOT_THING_GROUP: z.string().min(1).optional(),
-  /** The role that temporary credentials of people are for. */
-  AWS_IOT_ROLE_ARN: z.string().startsWith('arn:').optional(),
+  ...IOT_ENVIRONMENT,
   /** GitHub repositories (owner/name) whose releases are the firmware of a family. */
   FIRMWARE_AMBYTE_REPOSITORY: repository.optional(),
   FIRMWARE_MINIPAR_REPOSITORY: repository.optional(),
@@ -211,16 +197,6 @@ export interface Config {
 
 export type FirmwareFamilyName = 'ambyte' | 'minipar' | 'ambit';
 
-export interface IotSettings {
-  /** Runs the embedded broker beside the worker. */
-  broker: boolean;
-  /** The port that was asked for; undefined: the usual one where it is free, else any. */
-  port: number | undefined;
-  hostname: string;
-  /** Undefined: the embedded registry. */
-  aws: { region: string; account: string; endpoint: string | undefined; group: string | null; roleArn: string | undefined } | undefined;
-}
-
 export interface ProviderSettings {
   clientId: string;
   clientSecret: string;
@@ -241,17 +217,6 @@ function provider(name: string, id: string | undefined, secret: string | undefin
   if (id === undefined || secret === undefined)
     throw new ConfigError(`${name}_CLIENT_ID and ${name}_CLIENT_SECRET must be given together.`);
   return { clientId: id, clientSecret: secret, url: withoutSlash(urls.url), apiUrl: withoutSlash(urls.apiUrl) };
-}
-
-function iotSettings(env: z.infer<typeof Environment>): IotSettings {
-  const { AWS_IOT_REGION: region, AWS_IOT_ACCOUNT: account } = env;
-  if ((region === undefined) !== (account === undefined))
-    throw new ConfigError('AWS_IOT_REGION and AWS_IOT_ACCOUNT must be given together.');
-  const aws =
-    region === undefined || account === undefined
-      ? undefined
-      : { region, account, endpoint: env.AWS_IOT_ENDPOINT, group: env.AWS_IOT_THING_GROUP ?? null, roleArn: env.AWS_IOT_ROLE_ARN };
-  return { broker: env.BROKER && aws === undefined, port: env.BROKER_PORT, hostname: env.BROKER_HOSTNAME, aws };
 }
 
 function packageRoot(): string {
@@ -292,7 +257,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? quarterOfMemoryMb() },
     s3: readS3Settings(env),
     engines: readEngineSettings(env, lake.place),
-    iot: iotSettings(env),
+    iot: readIotSettings(env),
     firmware: {
       apiUrl: withoutSlash(env.GITHUB_API_URL),
       token: env.FIRMWARE_GITHUB_TOKEN,

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { StartError } from '../errors.ts';
+
+const onOff = z.enum(['on', 'off']).transform((text) => text === 'on');
+
+/** The settings of the broker and of the registry of devices, by name. */
+export const IOT_ENVIRONMENT = {
+  /** `off` runs no MQTT broker in this process; `on` runs one with the worker, unless the registry is AWS IoT. */
+  BROKER: onOff.default(true),
+  /** 8883 when unset, or a free one where that is taken. */
+  BROKER_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  /** Name or address that devices reach the broker at; it is in the broker's certificate. */
+  BROKER_HOSTNAME: z.string().min(1).max(253).default('localhost'),
+  /** Region of AWS IoT Core; unset: the registry and broker of this machine. */
+  AWS_IOT_REGION: z.string().min(1).optional(),
+  AWS_IOT_ACCOUNT: z
+    .string()
+    .regex(/^\d{12}$/, 'it must be 12 digits')
+    .optional(),
+  AWS_IOT_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  AWS_IOT_THING_GROUP: z.string().min(1).optional(),
+  /** The role that temporary credentials of people are for. */
+  AWS_IOT_ROLE_ARN: z.string().startsWith('arn:').optional(),
+};
+
+export interface IotSettings {
+  /** Runs the embedded broker beside the worker. */
+  broker: boolean;
+  /** The port that was asked for; undefined: the usual one where it is free, else any. */
+  port: number | undefined;
+  hostname: string;
+  /** Undefined: the embedded registry. */
+  aws: { region: string; account: string; endpoint: string | undefined; group: string | null; roleArn: string | undefined } | undefined;
+}
+
+/** Reads which broker and registry the settings ask for. Throws StartError when AWS IoT is half given. */
+export function readIotSettings(env: z.infer<z.ZodObject<typeof IOT_ENVIRONMENT>>): IotSettings {
+  const { AWS_IOT_REGION: region, AWS_IOT_ACCOUNT: account } = env;
+  if ((region === undefined) !== (account === undefined))
+    throw new StartError('AWS_IOT_REGION and AWS_IOT_ACCOUNT must be given together.');
+  const aws =
+    region === undefined || account === undefined
+      ? undefined
+      : { region, account, endpoint: env.AWS_IOT_ENDPOINT, group: env.AWS_IOT_THING_GROUP ?? null, roleArn: env.AWS_IOT_ROLE_ARN };
+  return { broker: env.BROKER && aws === undefined, port: env.BROKER_PORT, hostname: env.BROKER_HOSTNAME, aws };
+}
