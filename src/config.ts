@@ -19,6 +19,16 @@ const onOff = z.enum(['on', 'off']).transform((text) => text === 'on');
 
 const repository = z.string().regex(/^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/, 'it must be owner/name');
 
+/** Whether it names a host, and its user and password can be read. */
+function isSmtpUrl(text: string): boolean {
+  const { hostname, username, password } = new URL(text);
+  try {
+    return hostname !== '' && decodeURIComponent(username + password) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 const Environment = z.object({
   PORT: number(0, 65_535).default(3000),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -30,7 +40,10 @@ const Environment = z.object({
     .regex(/^postgres(ql)?:\/\//, 'it must begin with postgres://')
     .optional(),
   /** Where others reach us, for links; derived from HOST and PORT when unset. */
-  BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .regex(/^[^:]+:\/\/[^/?#@]+\/?$/, 'it must be an origin such as https://field.example.org, without a path')
+    .optional(),
   SAMPLE_DATA: onOff.optional(),
   WORKER: onOff.default(true),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).optional(),
@@ -95,7 +108,10 @@ const Environment = z.object({
   EXPORTS_PER_CALLER: number(1, 100).default(2),
   EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
-  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/ })
+    .refine(isSmtpUrl, 'it must be smtp://user:password@host:port')
+    .optional(),
   MAIL_FROM: z.string().min(3).default('fieldlake <no-reply@localhost>'),
   /** Origins of web clients, separated by commas, besides our own. */
   TRUSTED_ORIGINS: z.string().default(''),
@@ -230,6 +246,9 @@ const quarterOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 
 /** Reads the environment, once. Throws ConfigError with one sentence when a setting is wrong or half given. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  // blanks would count as 0 where a number is asked for
+  const blank = Object.keys(Environment.shape).find((name) => given[name]?.trim() === '');
+  if (blank !== undefined) throw new ConfigError(`${blank} is not valid: it holds blanks only.`);
   const parsed = Environment.safeParse(given);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];

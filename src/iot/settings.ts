@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { StartError } from '../errors.ts';
 
@@ -10,7 +11,11 @@ export const IOT_ENVIRONMENT = {
   /** 8883 when unset, or a free one where that is taken. */
   BROKER_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   /** Name or address that devices reach the broker at; it is in the broker's certificate. */
-  BROKER_HOSTNAME: z.string().min(1).max(253).default('localhost'),
+  BROKER_HOSTNAME: z
+    .string()
+    .max(253)
+    .refine((name) => isIP(name) !== 0 || /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(name), 'it must be a host name or an address')
+    .default('localhost'),
   /** Region of AWS IoT Core; unset: the registry and broker of this machine. */
   AWS_IOT_REGION: z.string().min(1).optional(),
   AWS_IOT_ACCOUNT: z

@@ -239,6 +239,16 @@ const DATABRICKS = { DATABRICKS_HOST: 'x', DATABRICKS_HTTP_PATH: '/sql/1.0/wareh
 
 const WRONG: [setting: Record<string, string>, sentence: string][] = [
   [{ PORT: 'eighty' }, 'PORT'],
+  [{ PORT: ' ' }, 'PORT is not valid: it holds blanks only.'],
+  [
+    { BASE_URL: 'https://example.org/lake' },
+    'BASE_URL is not valid: it must be an origin such as https://field.example.org, without a path.',
+  ],
+  [{ BASE_URL: 'https://example.org?a=1' }, 'BASE_URL is not valid: it must be an origin'],
+  [{ SMTP_URL: 'smtp://' }, 'SMTP_URL is not valid: it must be smtp://user:password@host:port.'],
+  [{ SMTP_URL: 'smtp://user:50%@mail.example.org' }, 'SMTP_URL is not valid: it must be smtp://user:password@host:port.'],
+  [{ BROKER_HOSTNAME: 'a b' }, 'BROKER_HOSTNAME is not valid: it must be a host name or an address.'],
+  [{ BROKER_HOSTNAME: 'https://broker.example.org' }, 'BROKER_HOSTNAME is not valid'],
   [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL'],
   [{ S3_BUCKET: 'lake' }, 'S3_BUCKET and S3_REGION must be given together'],
   [
@@ -254,6 +264,16 @@ const WRONG: [setting: Record<string, string>, sentence: string][] = [
   [DATABRICKS, 'Databricks needs either DATABRICKS_TOKEN or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET.'],
   [{ SAMPLE_DATA: 'maybe' }, 'SAMPLE_DATA'],
 ];
+
+test.each([
+  { BASE_URL: 'https://Field.example.org:8443/' },
+  { SMTP_URL: 'smtp://mail.example.org' },
+  { SMTP_URL: 'smtps://user:a%25b@mail.example.org:465' },
+  { BROKER_HOSTNAME: '::1' },
+  { BROKER_HOSTNAME: 'field_broker.lan' },
+])('%j is taken', (setting) => {
+  expect(() => readConfig({ DATA_DIR: folder(), ...setting })).not.toThrow();
+});
 
 describe('a wrong setting stops the start with one sentence', () => {
   test.each(WRONG)('%j is refused', (setting, sentence) => {
