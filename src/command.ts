@@ -178,6 +178,7 @@ async function main([command, ...args]: string[]): Promise<void> {
   // as in the service: files that are made here belong to their owner alone
   process.umask(0o077);
   const config = readConfig();
+  if (config.misspelled !== undefined) process.stderr.write(`${config.misspelled}\n`);
   if (command === 'sample') return season(config.dataDir, args);
   if (command === 'restore') {
     await requireFresh(config.dataDir);

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { splitOrigins, checkRelyingParty, checkSharedDomain } from './auth/web-settings.ts';
 import { StartError } from './errors.ts';
+import { describeMisspelled } from './misspelled.ts';
 import { IOT_ENVIRONMENT, readIotSettings, type IotSettings } from './iot/settings.ts';
 import { readSecret } from './storage/secret.ts';
 import { S3_ENVIRONMENT, readS3Settings, type S3Settings } from './storage/s3-settings.ts';
@@ -139,6 +140,8 @@ const Environment = z.object({
 });
 
 export interface Config {
+  /** One sentence on variables that look like settings and are none. */
+  misspelled: string | undefined;
   /** Folder of package.json: where sql/ and pipelines/ are. */
   root: string;
   port: number;
@@ -243,9 +246,19 @@ function packageRoot(): string {
 
 const quarterOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4));
 
-/** Reads the environment, once. Throws ConfigError with one sentence when a setting is wrong or half given. */
+/** Reads the environment, once. Throws StartError with one sentence when a setting is wrong or half given, and one more where a name may be misspelled. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const misspelled = describeMisspelled(Object.keys(given), Object.keys(Environment.shape));
+  try {
+    return Object.freeze({ misspelled, ...settle(given) });
+  } catch (error) {
+    if (misspelled === undefined || !(error instanceof StartError)) throw error;
+    throw new ConfigError(`${error.message} ${misspelled}`, { cause: error });
+  }
+}
+
+function settle(given: Readonly<Record<string, string | undefined>>): Omit<Config, 'misspelled'> {
   // blanks would count as 0 where a number is asked for
   const blank = Object.keys(Environment.shape).find((name) => given[name]?.trim() === '');
   if (blank !== undefined) throw new ConfigError(`${blank} is not valid: it holds blanks only.`);
@@ -260,7 +273,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const trustedOrigins = splitOrigins(env.TRUSTED_ORIGINS);
   const cookieDomain = checkSharedDomain(env.COOKIE_DOMAIN, baseUrl);
   const lake = readLakeSettings(env, env.S3_BUCKET);
-  return Object.freeze({
+  return {
     root: packageRoot(),
     port: env.PORT,
     host: env.HOST,
@@ -330,5 +343,5 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     lake,
     versions: { days: env.LAKE_VERSION_DAYS, most: env.LAKE_VERSIONS },
     secret: readSecret(dataDir, env.SECRET),
-  });
+  };
 }

@@ -135,7 +135,9 @@ async function main(role: string | undefined): Promise<void> {
   // the engine writes its files with this mask: what we make is our owner's alone
   process.umask(0o077);
   const isWorker = role === 'worker';
-  const running = await (isWorker ? startWorkerProcess : startServer)(readConfig());
+  const config = readConfig();
+  if (config.misspelled !== undefined) process.stdout.write(`${config.misspelled}\n`);
+  const running = await (isWorker ? startWorkerProcess : startServer)(config);
   let stopping: Promise<void> | undefined;
   const leaving = new AbortController();
   // Ctrl-C reaches us twice under npm, so the second does not end the process at once

@@ -1,8 +1,8 @@
 /**
  * Counts the letters by which two names differ. Two swapped letters count as one error. With `fastest-levenshtein` they would count as two, and `pltos` would
- * not find `plots` first.
+ * not find `plots` first. It stops at more than `limit`.
  */
-const distance = (a: string, b: string, limit: number): number => {
+export const measureDistance = (a: string, b: string, limit: number): number => {
   let before = Array.from({ length: b.length + 1 }, (_, index) => index);
   let previous = before;
   for (let i = 1; i <= a.length; i += 1) {
@@ -29,7 +29,7 @@ export const findNearNames = (asked: string, known: Iterable<string>): string[] 
   const scored: { name: string; score: number }[] = [];
   for (const name of known) {
     const candidate = name.slice(0, COMPARED).toLowerCase();
-    const apart = distance(wanted, candidate, limit);
+    const apart = measureDistance(wanted, candidate, limit);
     if (apart <= limit) scored.push({ name, score: apart });
     else if (wanted.length >= 3 && (candidate.includes(wanted) || (candidate.length >= 3 && wanted.includes(candidate))))
       scored.push({ name, score: limit + 1 });
