@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
@@ -29,7 +29,7 @@ import { FairShares } from './lakehouse/read/shares.ts';
 import { openDuckdbWriter } from './lakehouse/engines/duckdb/write.ts';
 import { DuckDbWarehouse } from './lakehouse/engines/duckdb/warehouse.ts';
 import { sweepScratch } from './lakehouse/engines/duckdb/scratch.ts';
-import { makePrivate } from './storage/private.ts';
+import { openDataFolder } from './storage/private.ts';
 import { openLog } from './log.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
@@ -198,8 +198,7 @@ export async function createContext(config: Config): Promise<Context> {
       await Promise.race([shut(), late()]).catch((error: unknown) => log.error({ err: error }, 'closing failed'));
   };
   try {
-    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-    await makePrivate(config.dataDir);
+    await openDataFolder(config.dataDir);
     await sweepScratch(join(config.dataDir, 'tmp'));
     const opening: Opening = { config, log, metrics, opened };
     const { url, db, admission } = await openPostgres(opening, (error) => giveUp(error));

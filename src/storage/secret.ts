@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '../errors.ts';
+import { refuseDataFolder } from './private.ts';
 
 const BYTES = 32;
 const WHOLE = /^[0-9a-f]{64,}$/i;
@@ -23,7 +24,7 @@ export function readSecret(dataDir: string, given?: string): Buffer {
     return waitForSecret(file);
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(`DATA_DIR ${dataDir} cannot be used by this account: ${(error as Error).message}.`, { cause: error });
+    throw refuseDataFolder(dataDir, error);
   }
 }
 

@@ -104,6 +104,7 @@ const UNUSABLE: [setting: Record<string, string>, sentence: string][] = [
     'DATABASE_URL leads to no database that can be used: connect ECONNREFUSED 127.0.0.1:1.',
   ],
   [{ DATA_DIR: import.meta.filename }, 'DATA_DIR'],
+  [{ DATA_DIR: import.meta.filename, SECRET: 'a'.repeat(64) }, 'cannot be used by this account: EEXIST'],
   [{ LOG_FILE: import.meta.dirname }, 'LOG_FILE cannot be written: EISDIR'],
   [{ HOST: '192.0.2.1' }, 'cannot be opened on HOST 192.0.2.1: listen EADDRNOTAVAIL'],
 ];
