@@ -14,6 +14,7 @@ import {
   chmodSync,
   lstatSync,
   rmdirSync,
+  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir, totalmem } from 'node:os';
@@ -23,6 +24,9 @@ import { readJson } from '../json.ts';
 
 /** A start failure that a person can act on; its message is the one sentence that is printed. */
 export class EmbeddedPostgresError extends StartError {}
+
+/** File in a cluster by which its server keeps others from it. */
+const LOCK = 'postmaster.pid';
 
 interface Binaries {
   folder: string;
@@ -178,6 +182,7 @@ export function launch(binaries: Cluster, socket: string, dataDir: string, setti
   };
   // a server that was stopped meanwhile took its folder along
   makeSocketFolder(socket, binaries);
+  disownLocks(binaries.cluster, socket);
   const args = ['-D', binaries.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', 'postgres'), ...args];
   const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);
@@ -205,21 +210,50 @@ function isZombie(pid: number): boolean {
   }
 }
 
+/** The lines of a server's lock file. Its pid, its folder and the time of its start come first, and stay. */
+const readLock = (folder: string) => readFileSync(join(folder, LOCK), 'utf8').split('\n');
+
+/** Whether a process is the server that wrote a lock file, and not one that got its pid later: a server works in its cluster. True where nobody can tell. */
+function hasWritten(pid: number, lock: readonly string[]): boolean {
+  try {
+    return readLock(`/proc/${pid}/cwd`).slice(0, 3).join('\n') === lock.slice(0, 3).join('\n');
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync('/proc/self');
+  }
+}
+
 /** Pid of the running server, as its own lock file says. */
 export function findServerPid(cluster: string): number | undefined {
   try {
-    const pid = Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    const lock = readLock(cluster);
+    const pid = Number(lock[0]);
     process.kill(pid, 0);
-    return isZombie(pid) ? undefined : pid;
+    return isZombie(pid) || !hasWritten(pid, lock) ? undefined : pid;
   } catch {
     return undefined;
+  }
+}
+
+/** Larger than any pid, and longer in digits. */
+const NOBODY = 2_147_483_647;
+
+/**
+ * Puts a pid that nobody has into the lock files of a server that is gone: Postgres does not start while any process of ours has the one in them. The files
+ * stay, since Postgres learns from them whether processes of that server are left.
+ */
+function disownLocks(cluster: string, socket: string): void {
+  if (findServerPid(cluster) !== undefined) return;
+  for (const file of [join(cluster, LOCK), join(socket, '.s.PGSQL.5432.lock')]) {
+    if (!existsSync(file)) continue;
+    // written over, so that the file keeps its owner and is never empty
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(NOBODY)), { flag: 'r+' });
   }
 }
 
 /** Folder of the cluster that the running server was started for, as its lock file says. */
 function findServerFolder(cluster: string): string | undefined {
   try {
-    return readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[1];
+    return readLock(cluster)[1];
   } catch {
     return undefined;
   }

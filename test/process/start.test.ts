@@ -158,6 +158,25 @@ test('a data folder that was moved while its Postgres ran is refused with what t
   await (await spawnServer({ DATA_DIR: dataDir })).kill('SIGTERM');
 }, 120_000);
 
+test('lock files of a server that is gone, whose pid another process has by now, do not keep a start', async () => {
+  const dataDir = folder();
+  const socket = locateSocketFolder(dataDir);
+  const first = await spawnServer({ DATA_DIR: dataDir });
+  const files = [join(dataDir, 'postgres', 'postmaster.pid'), join(socket, '.s.PGSQL.5432.lock')];
+  const before = files.map((file) => readFileSync(file, 'utf8'));
+  const pid = postgresPid(dataDir);
+  await first.kill('SIGTERM');
+  // as after a reboot
+  const other = spawn('sleep', ['600'], { cwd: dataDir });
+  mkdirSync(socket, { mode: 0o700 });
+  for (const [at, file] of files.entries()) writeFileSync(file, before[at]!.replace(String(pid), String(other.pid)));
+  const second = await spawnServer({ DATA_DIR: dataDir });
+  expect(isAlive(other.pid!)).toBe(true);
+  expect((await failing({ DATA_DIR: dataDir })).text).toContain('in use by another fieldlake process');
+  await second.kill('SIGTERM');
+  other.kill();
+}, 60_000);
+
 /** Files and folders beneath a folder that others than their owner may touch, without those of Postgres. */
 const open = (path: string): string[] =>
   readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
