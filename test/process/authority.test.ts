@@ -1,4 +1,5 @@
 /** One certificate authority for all processes of an installation, whichever machine is lost. */
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,3 +64,18 @@ test('the authority of an installation of before goes on, and its file goes', as
     await own.drop();
   }
 });
+
+test('an installation whose secret is lost starts with a new one, by what docs/operations.md says', async () => {
+  const dataDir = newFolder();
+  const settings = { DATA_DIR: dataDir };
+  await (await spawnServer(settings)).kill('SIGTERM');
+  const before = certificateIn(dataDir);
+  rmSync(join(dataDir, 'secret'));
+  await expect(spawnServer(settings)).rejects.toThrow('sealed with another secret');
+  const page = readFileSync('docs/operations.md', 'utf8');
+  const line = /^echo .*--single.*$/m.exec(page)![0].replace('.data', dataDir);
+  const forRoot = /`(unshare [^`]+)`/.exec(page)![1]!;
+  execFileSync('bash', ['-c', process.getuid?.() === 0 ? line.replace('| ', `| ${forRoot} `) : line], { stdio: 'pipe' });
+  await (await spawnServer(settings)).kill('SIGTERM');
+  expect(certificateIn(dataDir)).not.toBe(before);
+}, 60_000);
