@@ -124,6 +124,11 @@ test('npm run lake -- status, compact, verify and replay beside a running servic
   expect(text).toMatch(/^pipeline_message_lag_seconds 0$/m);
   expect(text).toMatch(/^pipeline_measurements_total\{outcome="stored"\} 8$/m);
   expect(Number(/^pipeline_measurements_total\{outcome="quarantined"\} (\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(2);
+  // docs/operations.md names each of ours
+  const [, watched = ''] = /## What to watch\n([^]*?)\n## /.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
+  const named = [...watched.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, names]) => names!.replaceAll('`', '').split(', '));
+  const there = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!);
+  expect(named.sort()).toEqual(there.filter((name) => !/^(process|nodejs)_/.test(name)).sort());
 }, 90_000);
 
 test('npm run lake -- verify finds what is damaged, cut off and missing', async () => {
