@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { splitOrigins, checkRelyingParty, checkSharedDomain } from './auth/web-settings.ts';
 import { StartError } from './errors.ts';
+import { MAIL_ENVIRONMENT } from './mail/settings.ts';
 import { describeMisspelled } from './misspelled.ts';
 import { IOT_ENVIRONMENT, readIotSettings, type IotSettings } from './iot/settings.ts';
 import { readSecret } from './storage/secret.ts';
@@ -19,16 +20,6 @@ const secretHex = z.string().regex(/^[0-9a-f]{64}$/i, 'it must be 64 hexadecimal
 const onOff = z.enum(['on', 'off']).transform((text) => text === 'on');
 
 const repository = z.string().regex(/^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/, 'it must be owner/name');
-
-/** Whether it names a host, and its user and password can be read. */
-function isSmtpUrl(text: string): boolean {
-  const { hostname, username, password } = new URL(text);
-  try {
-    return hostname !== '' && decodeURIComponent(username + password) !== undefined;
-  } catch {
-    return false;
-  }
-}
 
 const Environment = z.object({
   PORT: number(0, 65_535).default(3000),
@@ -108,12 +99,7 @@ const Environment = z.object({
   UPLOAD_PARQUET_EXPANSION: number(1, 1_000_000).default(20),
   EXPORTS_PER_CALLER: number(1, 100).default(2),
   EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
-  /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
-  SMTP_URL: z
-    .url({ protocol: /^smtps?$/ })
-    .refine(isSmtpUrl, 'it must be smtp://user:password@host:port')
-    .optional(),
-  MAIL_FROM: z.string().min(3).default('fieldlake <no-reply@localhost>'),
+  ...MAIL_ENVIRONMENT,
   /** Origins of web clients, separated by commas, besides our own. */
   TRUSTED_ORIGINS: z.string().default(''),
   /** Number of our own proxies between the internet and this process; only that many hops of X-Forwarded-For are believed. */

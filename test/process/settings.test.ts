@@ -29,6 +29,8 @@ const WRONG: [setting: Record<string, string>, sentence: string][] = [
   [{ BASE_URL: 'https://example.org?a=1' }, 'BASE_URL is not valid: it must be an origin'],
   [{ SMTP_URL: 'smtp://' }, 'SMTP_URL is not valid: it must be smtp://user:password@host:port.'],
   [{ SMTP_URL: 'smtp://user:50%@mail.example.org' }, 'SMTP_URL is not valid: it must be smtp://user:password@host:port.'],
+  [{ MAIL_FROM: 'fieldlake' }, 'MAIL_FROM is not valid: it must be an address, or a name and <an address>.'],
+  [{ MAIL_FROM: 'a@example.org, b@example.org' }, 'MAIL_FROM is not valid'],
   [{ BROKER_HOSTNAME: 'a b' }, 'BROKER_HOSTNAME is not valid: it must be a host name or an address.'],
   [{ BROKER_HOSTNAME: 'https://broker.example.org' }, 'BROKER_HOSTNAME is not valid'],
   [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL'],
@@ -51,6 +53,8 @@ test.each([
   { BASE_URL: 'https://Field.example.org:8443/' },
   { SMTP_URL: 'smtp://mail.example.org' },
   { SMTP_URL: 'smtps://user:a%25b@mail.example.org:465' },
+  { MAIL_FROM: 'no-reply@lab.example.org' },
+  { MAIL_FROM: '"Lab, Field" <no-reply@lab.example.org>' },
   { BROKER_HOSTNAME: '::1' },
   { BROKER_HOSTNAME: 'field_broker.lan' },
 ])('%j is taken', (setting) => {
