@@ -45,7 +45,7 @@ function CodeForm() {
     event.preventDefault();
     const { email, code } = fieldsOf(event.currentTarget);
     if (address === '') send.mutate(email ?? '');
-    else enter.mutate(code ?? '');
+    else enter.mutate((code ?? '').replace(/\s/g, ''));
   };
   const turnBack = () => {
     setAddress('');
@@ -84,8 +84,7 @@ function CodeForm() {
           name="code"
           inputMode="numeric"
           autoComplete="one-time-code"
-          pattern="[0-9]{6}"
-          maxLength={6}
+          pattern="\s*([0-9]\s*){6}"
           required
         />
       </div>
