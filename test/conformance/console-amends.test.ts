@@ -196,3 +196,29 @@ test('a file that cannot be read leads to the setting that lets it be', { timeou
   await page.getByText('can be read', { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });
+
+test('a filter is mended where it is no day and no time', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Harvests');
+  const table = await uploadTable(site.owner, id, 'harvests', 'day,at\n2025-05-01,2025-05-01T06:00:00Z\n2025-05-02,2025-05-02T06:30:00Z\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  const form = page.getByRole('dialog');
+  for (const [column, wrong, sentence, right] of [
+    ['day', '02.05.2025', '“02.05.2025” is not a day.', '2025-05-02'],
+    ['at', '2.5.2025 6:30', '“2.5.2025 6:30” is not a time.', '2025-05-02T06:30:00Z'],
+  ] as const) {
+    await form.getByLabel('Column', { exact: true }).selectOption(column);
+    await form.getByLabel('Value').fill(wrong);
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await form.getByRole('alert').getByText(sentence).waitFor({ timeout: 5_000 });
+    await form.getByLabel('Value').fill(right);
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('Rows 1–1 of 1').waitFor();
+    await page.getByRole('button', { name: `Take away: ${column} is ${right}` }).click();
+    await page.getByText('Rows 1–2 of 2').waitFor();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  }
+  await page.keyboard.press('Escape');
+  expect(complaints).toEqual([]);
+});

@@ -319,7 +319,11 @@ export const words = {
       apply: 'Apply',
       remove: (sentence: string) => `Take away: ${sentence}`,
       examples: 'Values in this column',
-      noNumber: (text: string) => `“${text}” is not a number. Write it with a point and without blanks, such as 90.5.`,
+      misfits: {
+        number: (text: string) => `“${text}” is not a number. Write it with a point and without blanks, such as 90.5.`,
+        day: (text: string) => `“${text}” is not a day. Write the year first, such as 2024-05-31.`,
+        time: (text: string) => `“${text}” is not a time. Write the year first, such as 2024-05-31 or 2024-05-31T12:00:00.`,
+      },
     },
     columns: { button: 'Columns', shown: (shown: number, all: number) => `${shown} of ${all}`, all: 'Show all', apply: 'Apply' },
     aggregate: {

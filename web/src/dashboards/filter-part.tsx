@@ -3,7 +3,7 @@ import { factsOf, TRUTHS } from '../table/operators.ts';
 import { valuesQuery } from '../table/queries.ts';
 import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
-import { noNumberOf, tableOf, typedOf } from './filters.ts';
+import { misfitOf, tableOf, typedOf } from './filters.ts';
 import { Framed, type PartProps } from './part.tsx';
 import type { WidgetOf } from './queries.ts';
 
@@ -29,7 +29,7 @@ export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
     );
   const choices = found.type === 'BOOLEAN' ? TRUTHS : values.data?.truncated === false ? values.data.values : undefined;
   const label = said.only(`${found.name} ${says}`);
-  const noNumber = noNumberOf(widget, typed, found.type);
+  const misfit = misfitOf(widget, typed, found.type);
   const field = (at: 0 | 1, name: string) => (
     <TextInput
       aria-label={name}
@@ -84,9 +84,9 @@ export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
           )}
         </div>
       )}
-      {noNumber === undefined ? null : (
+      {misfit === undefined ? null : (
         <p className="notice problem small" role="alert">
-          {words.table.filters.noNumber(noNumber)}
+          {words.table.filters.misfits[misfit.needed](misfit.text)}
         </p>
       )}
     </Framed>

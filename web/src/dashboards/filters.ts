@@ -1,5 +1,5 @@
 import type { TableListed } from '../experiments/queries.ts';
-import { factsOf, findNoNumber, joinValues, operandOf, splitValues } from '../table/operators.ts';
+import { factsOf, findMisfit, joinValues, operandOf, splitValues, type Misfit } from '../table/operators.ts';
 import type { Filter } from '../table/search.ts';
 import { inOrder } from './arrange.ts';
 import type { Widget, WidgetOf } from './queries.ts';
@@ -26,11 +26,11 @@ function valuesOf(widget: WidgetOf<'filter'>, typed: TypedFilters): string[] {
   return { one: [first], two: [first, second], many: splitValues(first) }[takes];
 }
 
-/** The text of a filter that is no number where its column's type needs one. */
-export const noNumberOf = (widget: WidgetOf<'filter'>, typed: TypedFilters, type: string): string | undefined =>
-  findNoNumber(valuesOf(widget, typed), type);
+/** The text of a filter that is no number, day or time where its column's type needs one. */
+export const misfitOf = (widget: WidgetOf<'filter'>, typed: TypedFilters, type: string): Misfit | undefined =>
+  findMisfit(valuesOf(widget, typed), type);
 
-/** The condition of a filter; null while nothing is chosen, and while what is written is no number of a column of numbers. */
+/** The condition of a filter; null while nothing is chosen, and while what is written does not fit its column. */
 export function filterOf(widget: WidgetOf<'filter'>, typed: TypedFilters, type: string): Filter | null {
   const { column, operator = 'equals' } = widget.config;
   if (column === undefined) return null;
@@ -38,7 +38,7 @@ export function filterOf(widget: WidgetOf<'filter'>, typed: TypedFilters, type: 
   if (takes === 'none') return typedOf(widget, typed)[0] === 'on' ? { column, operator } : null;
   const texts = valuesOf(widget, typed);
   const [first] = texts;
-  if (first === undefined || findNoNumber(texts, type) !== undefined) return null;
+  if (first === undefined || findMisfit(texts, type) !== undefined) return null;
   const operands = texts.map((text) => operandOf(text, type));
   return { column, operator, value: takes === 'one' ? operandOf(first, type) : operands };
 }

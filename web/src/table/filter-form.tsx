@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
-import { factsOf, findNoNumber, joinValues, operandOf, operatorsOf, splitValues, TRUTHS, type Operator } from './operators.ts';
+import { factsOf, findMisfit, joinValues, operandOf, operatorsOf, splitValues, TRUTHS, type Misfit, type Operator } from './operators.ts';
 import { valuesQuery } from './queries.ts';
 import type { Filter } from './search.ts';
 import type { ToolProps } from './tool.ts';
@@ -26,7 +26,7 @@ const textsOf = (filter: Filter | undefined): readonly [value: string, to: strin
 /** Makes a condition, or changes one. The values of a text column are offered. */
 export function FilterForm({ experimentId, table, columns, begun, take }: FilterFormProps) {
   const [name, setName] = useState(begun?.column ?? columns[0]?.name ?? '');
-  const [wrong, setWrong] = useState<string>();
+  const [wrong, setWrong] = useState<Misfit>();
   const [value, to] = textsOf(begun);
   const column = columns.find((each) => each.name === name);
   const type = column?.type ?? 'STRING';
@@ -38,9 +38,9 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const { value: first = '', to: second = '' } = fieldsOf(event.currentTarget);
-    const noNumber = findNoNumber({ none: [], one: [first], two: [first, second], many: [] }[takes], type);
-    setWrong(noNumber);
-    if (noNumber !== undefined) return;
+    const misfit = findMisfit({ none: [], one: [first], two: [first, second], many: [] }[takes], type);
+    setWrong(misfit);
+    if (misfit !== undefined) return;
     const operands = {
       none: undefined,
       one: operandOf(first, type),
@@ -96,7 +96,7 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
       ) : null}
       {wrong === undefined ? null : (
         <p className="notice problem small" role="alert">
-          {said.noNumber(wrong)}
+          {said.misfits[wrong.needed](wrong.text)}
         </p>
       )}
       <button type="submit" className="button primary">

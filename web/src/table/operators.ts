@@ -62,9 +62,25 @@ export const TRUTHS: readonly string[] = ['true', 'false'];
 
 const isNumeric = (type: string) => /^(DOUBLE|FLOAT|INT|BIGINT|DECIMAL)/.test(type);
 
-/** The first of the texts that is no number where a column's type needs one; undefined without any. */
-export const findNoNumber = (texts: readonly string[], type: string): string | undefined =>
-  texts.find((text) => isNumeric(type) && (text.trim() === '' || Number.isNaN(Number(text))));
+/** What a column's type needs of a text, where not every text will do. */
+const FITS = {
+  number: (text: string) => text.trim() !== '' && !Number.isNaN(Number(text)),
+  day: (text: string) => /^\d{4}-\d\d-\d\d$/.test(text.trim()),
+  time: (text: string) => /^\d{4}-\d\d-\d\d/.test(text.trim()),
+};
+
+/** A text, and what it is not though its column's type needs it. */
+export interface Misfit {
+  needed: keyof typeof FITS;
+  text: string;
+}
+
+/** The first of the texts that is no number, day or time where a column's type needs one; undefined without any. */
+export function findMisfit(texts: readonly string[], type: string): Misfit | undefined {
+  const needed = isNumeric(type) ? 'number' : type === 'DATE' ? 'day' : type.startsWith('TIMESTAMP') ? 'time' : undefined;
+  const text = needed && texts.find((each) => !FITS[needed](each));
+  return needed === undefined || text === undefined ? undefined : { needed, text };
+}
 
 /** What was typed, as a value of the column's type. Text that is none stays text, and the service says what is wrong. */
 export function operandOf(text: string, type: string): string | number | boolean {
