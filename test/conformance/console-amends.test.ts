@@ -222,3 +222,17 @@ test('a filter is mended where it is no day and no time', { timeout: 120_000 }, 
   await page.keyboard.press('Escape');
   expect(complaints).toEqual([]);
 });
+
+test('a time without a zone is shown whole in its column', { timeout: 60_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Local times');
+  const table = await uploadTable(site.owner, id, 'times', 'at\n01.03.2025 06:07\n02.03.2025 06:14:30.25\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  const cells = page.locator('[role=gridcell] time');
+  await cells.first().waitFor();
+  expect((await cells.allTextContents()).filter((text) => text.startsWith('2025'))).toEqual([
+    '2025-03-01 06:07:00',
+    '2025-03-02 06:14:30.25',
+  ]);
+  expect(complaints).toEqual([]);
+});

@@ -42,7 +42,7 @@ export function Cell({ value, type, dateOf }: { value: unknown; type: string; da
       <time dateTime={text}>
         {dateOf !== undefined && text.endsWith('Z')
           ? dateOf(text)
-          : text.replace('T', ' ').replace(/(\.\d*?)0*Z$|Z$/, (_, fraction?: string) => (fraction ?? '').replace(/\.$/, ''))}
+          : text.replace('T', ' ').replace(/(\.\d*?)0*Z?$|Z$/, (_, fraction?: string) => (fraction ?? '').replace(/\.$/, ''))}
       </time>
     );
   return text;
