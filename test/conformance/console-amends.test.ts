@@ -236,3 +236,16 @@ test('a time without a zone is shown whole in its column', { timeout: 60_000 }, 
   ]);
   expect(complaints).toEqual([]);
 });
+
+test('sums have no choice of columns, which changes nothing of them', { timeout: 60_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Sums');
+  const table = await uploadTable(site.owner, id, 'sums', 'variety,height\nA,10\nA,20\nB,40\n');
+  const aggregation = { groupBy: [{ column: 'variety' }], functions: [{ column: 'height', function: 'avg' }] };
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}?aggregation=${encodeURIComponent(JSON.stringify(aggregation))}`);
+  await page.getByText('Rows 1–2 of 2').waitFor();
+  expect(await page.getByRole('button', { name: /^Columns/ }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Back to rows' }).click();
+  await page.getByRole('button', { name: /^Columns \d of \d$/ }).waitFor();
+  expect(complaints).toEqual([]);
+});

@@ -49,9 +49,11 @@ export function Tools(props: ToolProps) {
           />
         )}
       </Tool>
-      <Tool label={`${said.columns.button} ${said.columns.shown(shownColumns, columns.length)}`}>
-        {(close) => <ColumnsForm {...props} close={close} />}
-      </Tool>
+      {search.aggregation === undefined ? (
+        <Tool label={`${said.columns.button} ${said.columns.shown(shownColumns, columns.length)}`}>
+          {(close) => <ColumnsForm {...props} close={close} />}
+        </Tool>
+      ) : null}
       <Tool label={said.aggregate.button}>{(close) => <AggregateForm {...props} close={close} />}</Tool>
       {search.aggregation === undefined ? null : (
         <button
