@@ -249,3 +249,21 @@ test('sums have no choice of columns, which changes nothing of them', { timeout:
   await page.getByRole('button', { name: /^Columns \d of \d$/ }).waitFor();
   expect(complaints).toEqual([]);
 });
+
+test('what is said of a column before the upload leads to how its values are read', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Marks');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+  const lines = Array.from({ length: 60 }, (_, at) => `${at},${at % 10 === 0 ? 'k.A.' : `${at},5`}`.replace(',', ';'));
+  await page
+    .locator('input[type=file]')
+    .setInputFiles([{ name: 'marks.csv', mimeType: 'text/csv', buffer: Buffer.from(['plot;height', ...lines, ''].join('\n')) }]);
+  await page.getByText(/54 of 60 values are numbers/).waitFor({ timeout: 30_000 });
+  await page.getByRole('button', { name: 'Say how its values are read' }).click();
+  await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('upload-missing');
+  await page.keyboard.type('k.A.');
+  await page.getByText('6 × k.A.').waitFor({ timeout: 30_000 });
+  await page.getByRole('button', { name: 'Say how its values are read' }).waitFor({ state: 'detached' });
+  expect(await page.getByLabel('Type of height').locator('option').first().textContent()).toBe('number, by its values');
+  expect(complaints).toEqual([]);
+});

@@ -202,6 +202,14 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProp
               </button>
             </p>
           ) : null}
+          {isReadAsText(chosen.kind) && columns.some(({ note }) => note !== undefined) ? (
+            <p className="inline small">
+              {said.noteHint}
+              <button type="button" className="button" disabled={isDisabled} onClick={() => showReading('upload-missing')}>
+                {said.noteSetting}
+              </button>
+            </p>
+          ) : null}
           <table className="report-table">
             <caption className="hidden-visually">{said.columnsOf(path)}</caption>
             <thead>

@@ -103,6 +103,8 @@ export const upload = {
     byValues: (type: string) => `${type}, by its values`,
     oddHint: 'Does an odd value stand for a missing one?',
     oddSetting: 'Say what stands for a missing value',
+    noteHint: 'Is a column not read as you mean it?',
+    noteSetting: 'Say how its values are read',
     mark: (mark: string, count: string) => `${count} × ${mark}`,
     empty: (count: string) => `${count} empty`,
     from: (sent: string) => `from “${sent}”`,
