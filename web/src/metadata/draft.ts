@@ -107,6 +107,22 @@ function nameLike(heading: string, taken: Set<string>): string {
   return free;
 }
 
+/** A number with a decimal comma, and one of those that cannot be thousands. */
+const COMMA_NUMBER = /^-?(0|[1-9]\d{0,14})(,\d{1,15})?$/;
+const NO_THOUSANDS = /,(?!\d{3}$)|^-?0,/;
+const POINT_DAY = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/;
+
+/** The cells of a column with a point before decimals and days with the year first, where all of them are numbers with a comma, or days with points. */
+function plainOf(texts: readonly string[]): readonly string[] {
+  const said = texts.filter((text) => text !== '');
+  if (said.some((text) => NO_THOUSANDS.test(text)) && said.every((text) => COMMA_NUMBER.test(text)))
+    return texts.map((text) => text.replace(',', '.'));
+  const turned = texts.map((text) =>
+    text.replace(POINT_DAY, (_, day: string, month: string, year: string) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`),
+  );
+  return turned.every((text) => text === '' || isDay(text)) ? turned : texts;
+}
+
 function typeLike(texts: readonly string[]): ColumnType {
   const said = texts.filter((text) => text !== '');
   if (said.length === 0) return 'string';
@@ -118,14 +134,16 @@ function typeLike(texts: readonly string[]): ColumnType {
  * Makes a table of cells that were read. A column has the type that all its filled cells have. The first column with a different text in every row identifies
  * the rows.
  */
-export function tableOf({ names, rows }: { names: string[]; rows: string[][] }): Metadata {
+export function tableOf({ names, rows: read }: { names: string[]; rows: string[][] }): Metadata {
+  const plain = names.map((_, place) => plainOf(read.map((cells) => cells[place] ?? '')));
+  const rows = read.map((_, at) => plain.map((texts) => texts[at] ?? ''));
   const taken = new Set<string>();
   const columns = names.map((heading, place): Column => {
-    const texts = rows.map((cells) => cells[place] ?? '');
+    const texts = plain[place] ?? [];
     return { id: `c${place + 1}`, name: nameLike(heading, taken), type: typeLike(texts) };
   });
   const identifying = columns.findIndex((_, place) => {
-    const texts = rows.map((cells) => cells[place] ?? '');
+    const texts = plain[place] ?? [];
     return !texts.includes('') && new Set(texts).size === texts.length;
   });
   const identifierColumnId = `c${Math.max(identifying, 0) + 1}`;
