@@ -15,6 +15,15 @@ afterAll(() => site.stop());
 
 const expectBadRequest = /status of 400/;
 
+/** What is used of a choice in the page. */
+interface Choice {
+  offsetWidth: number;
+  style: object;
+  cloneNode(deep: boolean): Choice;
+  after(other: Choice): void;
+  remove(): void;
+}
+
 test('a filter is mended where it is no number, and changed when it is pressed', { timeout: 120_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Heights');
   const table = await uploadTable(site.owner, id, 'heights', 'n,height\n1,80.5\n2,90.5\n3,100.5\n');
@@ -283,4 +292,32 @@ test('metadata takes decimal commas and days with points for numbers and days', 
   expect(await valuesOf(/^Sown of row/)).toEqual(['2025-05-01', '2025-12-31', '2025-06-09']);
   expect(await valuesOf(/^Part of row/)).toEqual(['1,5', '1.5', '2']);
   expect(complaints).toEqual([]);
+});
+
+test('the word for the type of a column is read whole before the upload', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Types');
+  for (const size of ['desk', 'phone'] as const) {
+    const { page, complaints, context } = await site.copyOf(owner, size);
+    await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+    const lines = Array.from({ length: 30 }, (_, at) => `${at},${at % 2 === 0},2.5\n`);
+    const buffer = Buffer.from(`plot,is_dry,height\n${lines.join('')}`);
+    await page.locator('input[type=file]').setInputFiles([{ name: 'types.csv', mimeType: 'text/csv', buffer }]);
+    const select = page.getByLabel('Type of plot');
+    await select.waitFor({ timeout: 30_000 });
+    expect(await select.locator('option').first().textContent()).toBe('whole number, by its values');
+    // a choice does not say how wide its text is, but a copy without bounds does
+    const [has, needs] = await select.evaluate((element) => {
+      const bound = element as unknown as Choice;
+      const free = bound.cloneNode(true);
+      Object.assign(free.style, { position: 'absolute', width: 'auto', maxWidth: 'none' });
+      bound.after(free);
+      const widths = [bound.offsetWidth, free.offsetWidth] as const;
+      free.remove();
+      return widths;
+    });
+    expect(has, size).toBeGreaterThanOrEqual(needs);
+    await looksRight(page, `upload-types-${size}`);
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
 });
