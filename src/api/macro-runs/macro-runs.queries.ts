@@ -141,6 +141,10 @@ export const allowMacro = (tx: Transaction, row: { experimentId: string; macroId
     values (${row.experimentId}, ${row.macroId}, coalesce(${row.onNew}::boolean, false), ${row.allowedBy})
     on conflict (experiment_id, macro_id) do update set runs_on_new = coalesce(${row.onNew}::boolean, m.runs_on_new)`);
 
+/** Waits for the measurements of an experiment that are being stored, and has those that come wait until the transaction ends. */
+export const waitForStoring = (tx: Transaction, experimentId: string) =>
+  tx.run(sql('macroRuns.waitForStoring')`select from lake_tables where experiment_id = ${experimentId} and kind = 'raw_data' for share`);
+
 /** Forgets that a macro was withheld; 0 when it was not. */
 export const endWithholding = (tx: Transaction, experimentId: string, macroId: string) =>
   tx.run(sql('macroRuns.endWithholding')`delete from withheld_macros where experiment_id = ${experimentId} and macro_id = ${macroId}`);

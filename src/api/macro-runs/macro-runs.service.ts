@@ -27,6 +27,7 @@ import {
   listRegistrars,
   listReprocesses,
   stopOnNew,
+  waitForStoring,
   type NewWork,
   type StoredRun,
 } from './macro-runs.queries.ts';
@@ -180,6 +181,8 @@ export async function startMacroRun(
     const isManager = (await decide(tx, caller.userId, 'experiment', experimentId, 'manage')).allow;
     const isOpen = (await findLiveCode(tx, experimentId, macroId, null)) !== undefined;
     if (body.onNew === true && !isOpen && !isManager) throw errors.macroNotAllowed();
+    // a measurement is found by the run, or is new once the macro runs on new ones
+    if (body.onNew === true) await waitForStoring(tx, experimentId);
     if (body.onNew !== undefined ? isOpen || isManager : !isOpen && isManager)
       await allow(tx, caller, { experimentId, macroId, onNew: body.onNew ?? null });
     const includeDelivered = body.includeDelivered ?? false;
