@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
+import { sql } from '../../src/database/sql.ts';
+import { MAX_COLUMNS } from '../../src/ingest/limits.ts';
 import { startServer, type RunningServer } from '../../src/server.ts';
 import { makePerson, type Person } from '../support/cast.ts';
 import { recordExchange } from '../support/operations-seen.ts';
@@ -135,4 +137,31 @@ test('POST /api/v1/experiments/{id}/data/uploads/{uploadId}/replay brings exactl
   expect(again).toMatchObject({ rowsIn: 6, alreadyThere: 6, rowCount: 0 });
   expect((await call('PATCH', `/api/v1/experiments/${experimentId}`, { status: 'archived' })).status).toBe(200);
   expect((await call('POST', replay(first))).status).toBe(409);
+});
+
+test('a replay that is refused leaves rows, report and bytes as they are, and says why', async () => {
+  const experimentId = (await call('POST', '/api/v1/experiments', { name: 'Refused replay' })).body.id as string;
+  const uploads = `/api/v1/experiments/${experimentId}/data/uploads`;
+  await server.stop();
+  await start(1);
+  // too long for a record of 1 KiB, and too many columns for a table
+  const wide = JSON.stringify(Object.fromEntries(Array.from({ length: MAX_COLUMNS + 1 }, (_, at) => [`c${at}`, 1])));
+  const upload = await send(uploads, { sourceKind: 'ndjson', targetKind: 'new', targetName: 'wide' }, [
+    ['wide.ndjson', `{"n":1}\n${wide}\n`],
+  ]);
+  expect(upload).toMatchObject({ status: 'partial', rowCount: 1, quarantined: 1 });
+  await server.stop();
+  await start(8_192);
+  const at = `${uploads}/${upload.uploadId}`;
+  const { objectKey } = (await server.context.db.one<{ objectKey: string }>(
+    sql('test')`select object_key as "objectKey" from upload_files where upload_id = ${upload.uploadId}`,
+  ))!;
+  for (let times = 0; times < 2; times += 1) {
+    expect((await call('POST', `${at}/replay`)).body.status).toBe('running');
+    const left = await finished(at);
+    expect(left).toMatchObject({ status: 'partial', rowCount: 1, quarantined: 1 });
+    expect(left.files[0]).toMatchObject({ status: 'partial', stored: 1, quarantined: 1, message: expect.stringContaining('columns') });
+    expect(await server.context.objects.head(objectKey)).toBeDefined();
+  }
+  expect(await rowsOf(experimentId, 'wide')).toMatchObject([{ n: 1 }]);
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
 import { ingestUpload } from '../../src/ingest/uploads/ingest.ts';
 import { openDuckdbWriter } from '../../src/lakehouse/engines/duckdb/write.ts';
 import { fixture, openLake, type Lake } from './setup.ts';
@@ -118,6 +119,29 @@ test('a file whose records do not fit the memory of the engine is refused; the s
   };
   expect(await read('1GB')).toMatchObject({ status: 'completed', files: [{ stored: 30 }] });
   expect(await read('80MB')).toMatchObject({ status: 'failed', files: [{ reason: 'takes_too_much_memory', stored: 0 }] });
+});
+
+test('a replay whose records do not fit the memory of the engine ends, and its bytes stay for another', async () => {
+  const long = Array.from({ length: 30 }, (_, row) => `${row},${String.fromCodePoint(97 + (row % 26)).repeat(4_000_000)}`);
+  const table = await lake.makeTable();
+  const id = await lake.receive(table, 'csv', [{ path: 'notes.csv', bytes: ['n,note', '99,short', ...long].join('\n') }]);
+  const first = await ingestUpload({ ...lake.deps, maxRecordBytes: 3_000_000 }, id);
+  expect(first).toMatchObject({ status: 'partial', files: [{ stored: 1, quarantined: 30 }] });
+  const replay = async (memoryLimit: string) => {
+    await lake.db.run(sql('test')`update upload_files set replay_requested_at = now() where upload_id = ${id}`);
+    await lake.db.run(sql('test')`update uploads set status = 'running', completed_at = null where id = ${id}`);
+    const staging = await openDuckdbWriter({ lakeFolder: join(lake.folder, 'lake'), workFolder: join(lake.folder, 'work'), memoryLimit });
+    try {
+      return await ingestUpload({ ...lake.deps, staging }, id);
+    } finally {
+      await staging.close();
+    }
+  };
+  const message = expect.stringContaining('more memory') as string;
+  expect(await replay('80MB')).toMatchObject({ status: 'partial', files: [{ stored: 1, quarantined: 30, message }] });
+  const open = sql('test')`select from upload_files where upload_id = ${id} and replay_requested_at is not null`;
+  expect(await lake.db.rows(open)).toEqual([]);
+  expect(await replay('1GB')).toMatchObject({ status: 'completed', files: [{ stored: 31, quarantined: 0 }] });
 });
 
 test('rows that are too wide to be written by the hundred thousand at once are written by fewer, and so when their types widen', async () => {

@@ -119,8 +119,9 @@ async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
   }
 }
 
-/** Ends a file that is refused. Its bytes go last: without them another try could not tell any more why. Those that stay are removed by the nightly sweep. */
+/** Ends a file that is refused, or its replay. The bytes of a file go last: without them another try could not tell any more why. Those that stay are removed by the nightly sweep. */
 async function refuse(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, { reason, message }: FileRefused): Promise<FileOutcome> {
+  if (file.status !== 'pending') return leaveReplay(deps, { upload, file }, message);
   const outcome: FileOutcome = { ...empty(file), status: 'failed', reason, message };
   const isEnded = await deps.db.transaction(async (tx) => {
     if ((await uploads.finishFile(tx, upload.id, outcome)) === 0) return false;

@@ -4,7 +4,7 @@ import { ApiError, errors } from '../../errors.ts';
 import { listColumnsAt, commit, listFilesAt, findTable, findTableById, moveSource } from '../../lakehouse/tables/manifest.ts';
 import { listPaths, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import { setVariable } from '../pipeline.ts';
-import { FileRefused, RefusedBefore } from '../record-writer.ts';
+import { RefusedBefore } from '../record-writer.ts';
 import { readSource } from './sources.ts';
 import { findOwnSource, hasOtherRows } from './standing.ts';
 import type { ColumnReport } from '../typing/decide.ts';
@@ -130,8 +130,6 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     });
     return outcome;
   }).catch(async (error: unknown) => {
-    if (error instanceof FileRefused) return await leaveReplay(deps, task, error.message);
-    if (error instanceof ApiError && error.code === 'TABLE_DELETED') return await leaveReplay(deps, task, error.message);
     if (error instanceof ApiError && error.code === 'OBJECT_NOT_FOUND')
       return await leaveReplay(deps, task, 'The bytes of this file are not kept any more.');
     throw error;
