@@ -6,10 +6,16 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
 
 let site: TestServer;
+let little: TestServer;
 beforeAll(async () => {
   site = await startTestServer();
+  // neither the engine of exports nor that of reads has memory for 80 MB of texts, printed
+  little = await startTestServer({ DUCKDB_MEMORY_MB: '256' });
 });
-afterAll(() => site.stop());
+afterAll(async () => {
+  await site.stop();
+  await little.stop();
+});
 
 test('a chart of texts of 40 MB is refused, and one of some of its rows is drawn', async () => {
   const owner = site.as(site.cast.owner);
@@ -27,8 +33,8 @@ test('a chart of texts of 40 MB is refused, and one of some of its rows is drawn
 });
 
 test('a read that does not fit the memory of the engine is refused and said so, and is read in parts', async () => {
-  const owner = site.as(site.cast.owner);
-  const id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Long', organizationId: site.cast.leafLab } })).body.id;
+  const owner = little.as(little.cast.owner);
+  const id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Long', organizationId: little.cast.leafLab } })).body.id;
   const csv = ['n,note', ...Array.from({ length: 20 }, (_, row) => `${row},${String.fromCodePoint(97 + row).repeat(4_000_000)}`)];
   const tableName = await uploadTable(owner, id, 'long', csv.join('\n'));
   const read = (query: object) => owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName, ...query } });
@@ -39,10 +45,10 @@ test('a read that does not fit the memory of the engine is refused and said so, 
   const { exportId } = (await owner('POST', exports, { body: { tableName, format: 'ndjson' } })).body as { exportId: string };
   const status = async () => (await owner('GET', `${exports}/${exportId}/status`)).body as { status: string; errorMessage: string | null };
   const attempts = async () =>
-    (await site.db.one<{ attempt: number }>(sql('test.attempts')`select attempt from exports where id = ${exportId}`))?.attempt;
+    (await little.db.one<{ attempt: number }>(sql('test.attempts')`select attempt from exports where id = ${exportId}`))?.attempt;
   await expect.poll(attempts, { timeout: 60_000 }).toBe(2);
   // the next error is the fifth
-  await site.db.run(sql('test.errors')`update exports set errors = 4 where id = ${exportId}`);
+  await little.db.run(sql('test.errors')`update exports set errors = 4 where id = ${exportId}`);
   await expect.poll(async () => (await status()).status, { timeout: 60_000 }).toBe('failed');
   expect((await status()).errorMessage).toContain('more memory');
 });
