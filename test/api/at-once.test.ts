@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql, type Query } from '../../src/database/sql.ts';
 import { signIn } from '../support/browser.ts';
 import { startTestServer, type Answer, type Call, type TestServer } from '../support/server.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let site: TestServer;
 let owner: Call;
@@ -11,12 +12,6 @@ beforeAll(async () => {
   owner = site.as(site.cast.owner);
 });
 afterAll(() => site.stop());
-
-const countWaiting = async () =>
-  (
-    await site.db.rows(sql('t')`
-      select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`)
-  ).length;
 
 type Answered = Pick<Answer, 'status' | 'body'>;
 
@@ -27,7 +22,7 @@ async function standInLine(lock: Query, calls: readonly (() => Promise<Answered>
     await tx.run(lock);
     for (const call of calls) {
       answers.push(call());
-      await expect.poll(countWaiting).toBe(answers.length);
+      await expect.poll(() => countWaiting(site.db)).toBe(answers.length);
     }
   });
   return Promise.all(answers);
@@ -87,9 +82,9 @@ test('who signs up while being invited is let in, and who is invited twice at on
   const { signing, inviting } = await site.db.transaction(async (tx) => {
     await tx.run(sql('t')`select from users where id = ${site.cast.owner.id} for no key update`);
     const invited = invite(owner, 'early@example.com')();
-    await expect.poll(countWaiting).toBe(1);
+    await expect.poll(() => countWaiting(site.db)).toBe(1);
     const signed = signIn(site, 'early@example.com').finally(() => (isSignedIn = true));
-    await expect.poll(async () => isSignedIn || (await countWaiting()) === 2).toBe(true);
+    await expect.poll(async () => isSignedIn || (await countWaiting(site.db)) === 2).toBe(true);
     return { signing: signed, inviting: invited };
   });
   expect((await inviting).status).toBe(201);

@@ -8,6 +8,7 @@ import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { grant } from '../support/cast.ts';
 import { dataFilesOf } from '../support/lake-files.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let test$: TestServer;
 let owner: Call;
@@ -661,23 +662,18 @@ test('a measurement that is being stored while a macro is put on new ones is com
     owner('POST', `/api/v1/experiments/${experimentId}/macros/${macroId}/run`, { body: { onNew: true } }).then(({ status }) => status);
   await send(experimentId, [{ timestamp: minute(0), sample: { x: 1 } }]);
   await settled(experimentId);
-  const waiting = async (locktypes: string[]) =>
-    (
-      await db.rows(sql('test')`select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid
-        where not l.granted and a.datname = current_database() and l.locktype = any (${locktypes}::text[])`)
-    ).length;
   let asked: Promise<number> | undefined;
   await db.transaction(async (tx) => {
     // whoever stores this looks for the macros of its protocol after those that run on new measurements, and waits
     await tx.run(sql('test')`lock table macro_protocols in access exclusive mode`);
     await send(experimentId, [{ timestamp: minute(1), sample: { x: 2 }, protocol_id: randomUUID() }]);
-    await expect.poll(() => waiting(['relation'])).toBe(1);
+    await expect.poll(() => countWaiting(db, 'table')).toBe(1);
     let isAnswered = false;
     asked = ask().finally(() => (isAnswered = true));
     const isRun = async () =>
       (await db.one(sql('test')`select from macro_reprocesses where experiment_id = ${experimentId} and status = 'completed'`)) !==
       undefined;
-    await expect.poll(async () => (isAnswered && (await isRun())) || (await waiting(['transactionid', 'tuple'])) > 0).toBe(true);
+    await expect.poll(async () => (isAnswered && (await isRun())) || (await countWaiting(db, 'row')) > 0).toBe(true);
   });
   expect(await asked).toBe(201);
   await settled(experimentId);

@@ -13,6 +13,7 @@ import { grant, makePerson, type Person } from '../support/cast.ts';
 import { loseCommits } from '../support/lost-commits.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let site: TestServer;
 beforeAll(async () => {
@@ -145,18 +146,13 @@ test('a file that is being completed when an account is closed goes too', async 
     insert into webhook_endpoints (id, organization_id, url, kinds, secret, held_until)
     values (${endpoint}, ${site.cast.leafLab}, 'https://example.org/', array['export.completed'], '', 'infinity')`);
   const exports = `/api/v1/experiments/${id}/data/exports`;
-  const countWaiting = async () =>
-    (
-      await db.rows(sql('t')`
-        select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`)
-    ).length;
   // what is completed tells of itself in the same transaction, which is held there; its progress waits behind it, and then the erasure
   const path = await db.transaction(async (tx) => {
     await tx.run(sql('t')`select from webhook_endpoints where id = ${endpoint} for update`);
     const made = await owner('POST', exports, { body: { tableName: 'plots', format: 'csv' } });
-    await expect.poll(countWaiting).toBe(2);
+    await expect.poll(() => countWaiting(db)).toBe(2);
     expect((await site.as(cleo)('DELETE', `/api/v1/users/${cleo.id}`)).status).toBe(200);
-    await expect.poll(countWaiting).toBeGreaterThan(2);
+    await expect.poll(() => countWaiting(db)).toBeGreaterThan(2);
     return `${exports}/${(made.body as { exportId: string }).exportId}`;
   });
   await expect.poll(async () => (await owner('GET', path)).status).toBe(410);

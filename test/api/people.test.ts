@@ -5,6 +5,7 @@ import { signIn } from '../support/browser.ts';
 import { grant, makePerson } from '../support/cast.ts';
 import { makeOrganization, makeResource } from '../support/resources.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let site: TestServer;
 beforeAll(async () => {
@@ -246,18 +247,12 @@ describe('closing an account', () => {
     const people = [owner, helper];
     const late = await Promise.all(people.map(({ id }) => createApiKey(site.db, { userId: id, name: 'late', rateLimit: 10 })));
     const ids = late.map(({ id }) => id);
-    const isWaiting = () =>
-      site.db.rows<{ pid: number }>(
-        sql(
-          't',
-        )`select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`,
-      );
     let closings: Promise<{ status: number; body: any }[]> | undefined;
     // what both of them delete after they have been checked is held until both are there
     await site.db.transaction(async (tx) => {
       await tx.run(sql('t')`select from api_keys where id = any (${ids}::uuid[]) for update`);
       closings = Promise.all(people.map((person) => site.as(person)('DELETE', `/api/v1/users/${person.id}`)));
-      await expect.poll(isWaiting).toHaveLength(2);
+      await expect.poll(() => countWaiting(site.db)).toBe(2);
     });
     const [closed, refused] = (await closings!).toSorted((one, other) => one.status - other.status);
     expect([closed!.status, refused!.status]).toEqual([200, 409]);

@@ -4,6 +4,7 @@ import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let site: TestServer;
 let owner: Call;
@@ -93,25 +94,20 @@ test('a message that is being set aside while its experiment is made active agai
   const id = await experiment('Archived for a moment');
   const become = async (status: string) => (await owner('PATCH', `/api/v1/experiments/${id}`, { body: { status } })).status;
   expect(await become('archived')).toBe(200);
-  const waiting = async (locktypes: string[]) =>
-    (
-      await site.db.rows(sql('test')`select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid
-        where not l.granted and a.datname = current_database() and l.locktype = any (${locktypes}::text[])`)
-    ).length;
   let activated: Promise<number> | undefined;
   await site.db.transaction(async (tx) => {
     await site.db.transaction(async (other) => {
       // whoever turns messages into rows notes the try before it looks at the experiment, and waits for this
       await other.run(sql('test')`lock table message_tries in share mode`);
       await send(id, 'multispeq_1', timed(1));
-      await expect.poll(() => waiting(['relation'])).toBe(1);
+      await expect.poll(() => countWaiting(site.db, 'table')).toBe(1);
       await tx.run(sql('test')`select from pending_messages where experiment_id = ${id} for update`);
     });
     // now the experiment was seen to be archived, and the message is about to be set aside
-    await expect.poll(() => waiting(['transactionid', 'tuple'])).toBe(1);
+    await expect.poll(() => countWaiting(site.db, 'row')).toBe(1);
     let isAnswered = false;
     activated = become('active').finally(() => (isAnswered = true));
-    await expect.poll(async () => isAnswered || (await waiting(['transactionid', 'tuple'])) === 2).toBe(true);
+    await expect.poll(async () => isAnswered || (await countWaiting(site.db, 'row')) === 2).toBe(true);
   });
   expect(await activated).toBe(200);
   await expect.poll(async () => (await listed(id)).totalRows).toBe(1);

@@ -8,6 +8,7 @@ import { makePerson } from '../support/cast.ts';
 import { sharedSite, spawnServer } from '../support/process.ts';
 import { callsTo, startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { appendTo, uploadTable } from '../support/uploads.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let site: TestServer;
 let owner: Call;
@@ -196,11 +197,6 @@ test.concurrent('a removal that a kill cut short is ended by the next process', 
 test('an upload whose rows are written already when its table is removed ends as table_deleted', async () => {
   const id = await experiment();
   const tableId = await uploadTable(owner, id, 'leaves', 'n\n1\n');
-  const waiting = async () =>
-    (
-      await site.db.rows(sql('t')`
-        select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`)
-    ).length;
   // whoever publishes the first rows would stand in the line too
   const unpublished = () =>
     site.db.rows(sql('t')`select from lake_tables where id = ${tableId} and published_version is distinct from version`);
@@ -209,14 +205,14 @@ test('an upload whose rows are written already when its table is removed ends as
   const { removal, uploadId } = await site.db.transaction(async (tx) => {
     await tx.run(sql('t')`select from lake_tables where id = ${tableId} for no key update`);
     const removing = owner('DELETE', tableAt(id, tableId));
-    await expect.poll(waiting).toBe(1);
+    await expect.poll(() => countWaiting(site.db)).toBe(1);
     const form = new FormData();
     for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'existing', uploadTableId: tableId }))
       form.append(name, value);
     form.append('files', new Blob(['n\n2\n']), 'second.csv');
     const made = await owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form });
     expect(made.status).toBe(201);
-    await expect.poll(waiting).toBe(2);
+    await expect.poll(() => countWaiting(site.db)).toBe(2);
     return { removal: removing, uploadId: String(made.body.uploadId) };
   });
   expect((await removal).status).toBe(200);

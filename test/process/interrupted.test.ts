@@ -5,6 +5,7 @@ import { sql, type Query } from '../../src/database/sql.ts';
 import { makePerson, type Person } from '../support/cast.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 import { callsTo } from '../support/server.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let site: Awaited<ReturnType<typeof sharedSite>>;
 let server: ServerProcess;
@@ -20,18 +21,13 @@ afterAll(async () => {
 }, 60_000);
 
 const call = (method: string, path: string, body?: unknown) => callsTo(server.baseUrl)(person)(method, `/api/v1/${path}`, { body });
-const countWaiting = async () =>
-  (
-    await site.database.db.rows(sql('t')`
-      select distinct l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid where not l.granted and a.datname = current_database()`)
-  ).length;
 
 /** Kills the process that `begin` answers when it waits for what `lock` holds. */
 const killAt = (lock: Query, begin: () => ServerProcess | Promise<ServerProcess>): Promise<void> =>
   site.database.db.transaction(async (tx) => {
     await tx.run(lock);
     const victim = await begin();
-    await expect.poll(countWaiting, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => countWaiting(site.database.db), { timeout: 20_000 }).toBe(1);
     await victim.kill('SIGKILL');
   });
 
