@@ -654,13 +654,13 @@ test('an experiment whose measurements cannot be read holds back no other, and i
   expect(await rowsOf(broken, macroId, { columns: 'twice' })).toEqual([{ twice: 42 }]);
 });
 
-test('a measurement that is being stored while a macro is put on new ones is computed too', async () => {
+test.each([1, 0])('a measurement that is being stored while a macro is put on new ones is computed too, after %d others', async (before) => {
   const { db } = test$;
   const experimentId = await makeExperiment();
   const macroId = await makeMacro('return { twice: json.x * 2 };');
   const ask = () =>
     owner('POST', `/api/v1/experiments/${experimentId}/macros/${macroId}/run`, { body: { onNew: true } }).then(({ status }) => status);
-  await send(experimentId, [{ timestamp: minute(0), sample: { x: 1 } }]);
+  if (before > 0) await send(experimentId, [{ timestamp: minute(0), sample: { x: 1 } }]);
   await settled(experimentId);
   let asked: Promise<number> | undefined;
   await db.transaction(async (tx) => {
@@ -677,5 +677,5 @@ test('a measurement that is being stored while a macro is put on new ones is com
   });
   expect(await asked).toBe(201);
   await settled(experimentId);
-  expect(await rowsOf(experimentId, macroId, { columns: 'twice' })).toEqual([{ twice: 2 }, { twice: 4 }]);
+  expect(await rowsOf(experimentId, macroId, { columns: 'twice' })).toEqual(before > 0 ? [{ twice: 2 }, { twice: 4 }] : [{ twice: 4 }]);
 });

@@ -9,6 +9,7 @@ import { errors } from '../../errors.ts';
 import { cleanText, readJson } from '../../json.ts';
 import type { MeasurementRow } from '../../ingest/messages/store.ts';
 import { planRead } from '../../lakehouse/plan/planner.ts';
+import { createTable } from '../../lakehouse/tables/manifest.ts';
 import { readRequest, type Filter, type ReadRequest } from '../../lakehouse/ask/request.ts';
 import { openSource } from '../data/data.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
@@ -182,7 +183,11 @@ export async function startMacroRun(
     const isOpen = (await findLiveCode(tx, experimentId, macroId, null)) !== undefined;
     if (body.onNew === true && !isOpen && !isManager) throw errors.macroNotAllowed();
     // a measurement is found by the run, or is new once the macro runs on new ones
-    if (body.onNew === true) await waitForStoring(tx, experimentId);
+    if (body.onNew === true) {
+      // the first batch makes the table, and begins again where it is made meanwhile
+      await createTable(tx, { experimentId, kind: 'raw_data' });
+      await waitForStoring(tx, experimentId);
+    }
     if (body.onNew !== undefined ? isOpen || isManager : !isOpen && isManager)
       await allow(tx, caller, { experimentId, macroId, onNew: body.onNew ?? null });
     const includeDelivered = body.includeDelivered ?? false;
