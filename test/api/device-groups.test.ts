@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
 import { grant } from '../support/cast.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { countWaiting } from '../support/waiting.ts';
 
 let site: TestServer;
 beforeAll(async () => {
@@ -78,6 +80,26 @@ test('members: added all or none, shown as far as they may be read, removed agai
   expect((await owner()('DELETE', `${path}/${one}`)).body).toBeNull();
   expect((await owner()('DELETE', `${path}/${one}`)).status).toBe(200);
   expect((await owner()('GET', path)).body).toHaveLength(1);
+});
+
+test('devices that are added while their group is deleted are added before it goes, and to a deleted one not at all', async () => {
+  const group = await newGroup('Short');
+  const path = `/api/v1/device-groups/${group.id}`;
+  const one = await device();
+  const add = () => owner()('POST', `${path}/devices`, { body: { deviceIds: [one] } });
+  const [added, deleted] = await site.db
+    .transaction(async (tx) => {
+      await tx.run(sql('t')`select from devices where id = ${one} for update`);
+      const adding = add();
+      await expect.poll(() => countWaiting(site.db)).toBe(1);
+      let isDeleted = false;
+      const deleting = owner()('DELETE', path).finally(() => (isDeleted = true));
+      await expect.poll(async () => isDeleted || (await countWaiting(site.db)) > 1).toBe(true);
+      return [adding, deleting];
+    })
+    .then((calls) => Promise.all(calls));
+  expect([added?.status, deleted?.status]).toEqual([200, 200]);
+  expect((await add()).status).toBe(404);
 });
 
 test('credentials, rotate, onboard and revoke say for every member how it went', async () => {

@@ -85,6 +85,7 @@ export async function loadMembers(ctx: Context, caller: Caller, groupId: string)
 /** Adds devices that the caller may manage, all or none. A device that is already a member stays one. Errors: resourceNotFound, actionDenied. */
 export const addMembers = (ctx: Context, caller: Caller, groupId: string, deviceIds: readonly string[]): Promise<void> =>
   ctx.db.transaction(async (tx) => {
+    const { organizationId } = await lockForChange(tx, type, groupId, null);
     const given = deviceIds.map((id) => id.toLowerCase());
     const wanted = [...new Set(given)];
     const found = new Map((await listManageable(tx, caller.userId, wanted)).map(({ id, isManageable }) => [id, isManageable]));
@@ -98,7 +99,7 @@ export const addMembers = (ctx: Context, caller: Caller, groupId: string, device
     if (added.length > 0)
       await audit(tx, caller, {
         action: 'device-group.member-added',
-        organizationId: caller.organizationId,
+        organizationId,
         resource: { type, id: groupId },
         details: { deviceIds: added.map(({ deviceId }) => deviceId) },
       });
