@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { PageCache } from '../../src/lakehouse/read/page-cache.ts';
 import type { CacheKey } from '../../src/lakehouse/read/page-cache.ts';
@@ -28,6 +30,25 @@ test('an answer that was read to its end is given again, as often as it is asked
   await text(cache.keep(key('empty'), pageOf()).rows);
   expect(await text(cache.find(key('empty'))!.rows)).toBe('');
   expect(cache.usage).toMatchObject({ answers: 2, hits: 3, misses: 1 });
+});
+
+test('nothing of the read that made an answer is held with it', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const cache = new PageCache({ bytes: 10_000, milliseconds: hour });
+  const read = async () => {
+    const page = pageOf('{"n":1}');
+    expect(await text(cache.keep(key('a'), page).rows)).toBe('{"n":1}');
+    return new WeakRef(page.rows);
+  };
+  const rows = await read();
+  await expect
+    .poll(() => {
+      collect();
+      return rows.deref() === undefined;
+    })
+    .toBe(true);
+  expect(await text(cache.find(key('a'))!.rows)).toBe('{"n":1}');
 });
 
 test('what fails, is left, or has no key is not kept', async () => {

@@ -2,14 +2,14 @@
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import { streamChunks } from '../terms/chunks.ts';
-import type { Page } from './read.ts';
+import type { Page, PageCounts } from './read.ts';
 
 interface Kept {
   /** The experiment whose rows the answer holds. */
   experimentId: string;
   text: Buffer;
-  /** What a page has besides its rows; null for an answer that is no page. */
-  page: Omit<Page, 'rows'> | null;
+  /** What a page has besides its rows; null for an answer that is no page. A function here would hold the request that made it. */
+  page: (Omit<Page, 'rows' | 'counts'> & { counts: PageCounts }) | null;
 }
 
 interface CacheLimits {
@@ -47,7 +47,7 @@ export class PageCache {
   /** Finds the answer of a key, if it is kept. No engine is needed to read it. */
   find(key: CacheKey): Page | null {
     const { text, page } = this.#get(key) ?? { page: null };
-    return page && { ...page, rows: Readable.from(text.length === 0 ? [] : [text], { objectMode: false }) };
+    return page && { ...page, counts: () => page.counts, rows: Readable.from(text.length === 0 ? [] : [text], { objectMode: false }) };
   }
 
   /** Finds the text of an answer that is no page, if it is kept. */
@@ -76,9 +76,8 @@ export class PageCache {
         yield copy;
       }
       if (!seen) return;
-      const counts = page.counts();
       const { columns, edges } = page;
-      this.#kept.set(answer, { experimentId, text: Buffer.concat(seen), page: { columns, counts: () => counts, edges } });
+      this.#kept.set(answer, { experimentId, text: Buffer.concat(seen), page: { columns, counts: page.counts(), edges } });
     };
     return { ...page, rows: streamChunks(chunks.call(this), page.rows) };
   }
