@@ -27,6 +27,8 @@ export class PacketMalformed extends Error {
   override name = 'PacketMalformed';
 }
 
+const NOTHING = Buffer.alloc(0);
+
 type Header = { type: number; remaining: number; total: number } | 'more' | 'malformed';
 
 /** The fixed header of an MQTT packet: type, and a length of up to four 7-bit digits. */
@@ -46,7 +48,7 @@ export class Gate extends Duplex {
   saidGoodbye = false;
   #socket: Duplex;
   #limits: GateLimits;
-  #pending: Buffer = Buffer.alloc(0);
+  #pending: Buffer = NOTHING;
   #wanted = false;
   #ended = false;
   #stopped = false;
@@ -120,7 +122,8 @@ export class Gate extends Duplex {
       this.#inFlightBytes += remaining;
     }
     const packet = this.#pending.subarray(0, total);
-    this.#pending = this.#pending.subarray(total);
+    // an empty part of it would hold all 64 kB that were read
+    this.#pending = this.#pending.length > total ? this.#pending.subarray(total) : NOTHING;
     this.#wanted = this.push(packet);
   }
 

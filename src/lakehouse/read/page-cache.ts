@@ -25,6 +25,14 @@ export interface CacheKey {
   answer: string | null;
 }
 
+/** Joins texts in memory of their own. A small Buffer is else a part of 64 kB that stay as long as it does. */
+function joinApart(texts: readonly Buffer[], bytes: number): Buffer {
+  const joined = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (const text of texts) at += text.copy(joined, at);
+  return joined;
+}
+
 /** The largest share of the budget that one answer may take. A larger one is not worth the others. */
 const LARGEST = 1 / 8;
 
@@ -77,7 +85,7 @@ export class PageCache {
       }
       if (!seen) return;
       const { columns, edges } = page;
-      this.#kept.set(answer, { experimentId, text: Buffer.concat(seen), page: { columns, counts: page.counts(), edges } });
+      this.#kept.set(answer, { experimentId, text: joinApart(seen, bytes), page: { columns, counts: page.counts(), edges } });
     };
     return { ...page, rows: streamChunks(chunks.call(this), page.rows) };
   }
@@ -85,7 +93,8 @@ export class PageCache {
   /** Keeps the text of an answer that is no page, unless it is too large. */
   keepText({ answer, experimentId }: CacheKey, text: string): void {
     const bytes = Buffer.from(text);
-    if (answer !== null && bytes.length <= this.#most) this.#kept.set(answer, { experimentId, text: bytes, page: null });
+    if (answer !== null && bytes.length <= this.#most)
+      this.#kept.set(answer, { experimentId, text: joinApart([bytes], bytes.length), page: null });
   }
 
   /** Removes every answer from an experiment's rows. Answers how many, and their bytes. */
