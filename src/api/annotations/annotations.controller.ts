@@ -17,7 +17,6 @@ export class AnnotationsController extends ApiController {
   @Security('caller', ['experiment:contribute'])
   @SuccessResponse(201, 'Created')
   public async createAnnotation(@Path() id: string, @Body() body: RowAnnotation): Promise<RowsAffected> {
-    this.setStatus(201);
     return annotateRows(this.ctx, this.caller, id, { tableName: body.tableName, rowIds: [body.rowId], annotation: body.annotation });
   }
 
@@ -32,7 +31,6 @@ export class AnnotationsController extends ApiController {
   @Security('caller', ['experiment:contribute'])
   @SuccessResponse(201, 'Created')
   public async createAnnotations(@Path() id: string, @Body() body: RowsAnnotation): Promise<RowsAffected> {
-    this.setStatus(201);
     return annotateRows(this.ctx, this.caller, id, body);
   }
 

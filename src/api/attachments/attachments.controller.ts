@@ -18,7 +18,6 @@ export class AttachmentsController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async createExperiment(@Body() body: NewExperiment): Promise<Experiment> {
-    this.setStatus(201);
     return createExperiment(this.ctx, this.caller, body);
   }
 

@@ -49,7 +49,6 @@ export class DashboardsController extends ApiController {
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
   public async createDashboard(@Path() id: string, @Body() body: NewDashboard): Promise<Dashboard> {
-    this.setStatus(201);
     return this.answer(await createDashboard(this.ctx, this.caller, id, body));
   }
 

@@ -60,7 +60,6 @@ export class DeviceGroupsController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async createDeviceGroup(@Body() body: NewDeviceGroup): Promise<DeviceGroup> {
-    this.setStatus(201);
     return createGroup(this.ctx, this.caller, body);
   }
 

@@ -78,7 +78,6 @@ export class DevicesController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async registerDevice(@Body() body: NewDevice): Promise<Device> {
-    this.setStatus(201);
     return registerDevice(this.ctx, this.caller, body);
   }
 
@@ -146,7 +145,6 @@ export class DevicesController extends ApiController {
   @Security('caller', ['device:manage'])
   @SuccessResponse(201, 'Created')
   public async issueDeviceCredentials(@Path() deviceId: string, @Body() body?: CertificateRequest): Promise<CertificateBundle> {
-    this.setStatus(201);
     return issueCertificate(this.ctx, this.caller, deviceId, body?.csr);
   }
 
@@ -173,7 +171,6 @@ export class DevicesController extends ApiController {
   @Security('caller', ['device:manage'])
   @SuccessResponse(201, 'Created')
   public async rotateDeviceCredentials(@Path() deviceId: string, @Body() body?: CertificateRequest): Promise<CertificateBundle> {
-    this.setStatus(201);
     const { bundle, retire } = await rotateCertificate(this.ctx, this.caller, deviceId, body?.csr);
     this.response.once('finish', () => {
       // what fails here is ended by the next sweep

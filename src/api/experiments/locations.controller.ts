@@ -65,7 +65,6 @@ export class LocationsController extends ApiController {
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
   public async addLocations(@Path() id: string, @Body() body: NewLocations): Promise<Location[]> {
-    this.setStatus(201);
     return addLocations(this.ctx, this.caller, id, body.locations);
   }
 

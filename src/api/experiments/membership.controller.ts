@@ -48,7 +48,6 @@ export class ExperimentMembershipController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async requestToJoinExperiment(@Path() id: string, @Body() body: NewExperimentJoinRequest): Promise<ExperimentJoinRequest> {
-    this.setStatus(201);
     return requestToContribute(this.ctx, this.caller, id, body);
   }
 

@@ -79,7 +79,6 @@ export class ExportsController extends ApiController {
   @Middlewares(requireBodyTable)
   @SuccessResponse(201, 'Created')
   public async createExport(@Request() request: HttpRequest, @Path('id') _id: string, @Body() body: NewExport): Promise<ExportStarted> {
-    this.setStatus(201);
     return startExport(this.ctx, this.caller, getTable(request), body);
   }
 

@@ -35,7 +35,6 @@ export class FlowController extends ApiController {
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
   public async createFlow(@Path() id: string, @Body() body: FlowGraph): Promise<Flow> {
-    this.setStatus(201);
     const { version, ...flow } = await createFlow(this.ctx, this.caller, id, body);
     return addEtag(this.response, flow, version);
   }

@@ -37,7 +37,6 @@ export class ImportsController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async createTransferRequest(@Body() body: NewTransferRequest): Promise<TransferRequest> {
-    this.setStatus(201);
     return requestTransfer(this.ctx, this.caller, body);
   }
 
@@ -50,7 +49,6 @@ export class ImportsController extends ApiController {
   @Security('webhook')
   @SuccessResponse(201, 'Created')
   public async importProject(@Request() request: HttpRequest, @Body() _body: ProjectImport): Promise<ProjectImportResult> {
-    this.setStatus(201);
     const delivery = {
       id: request.get('webhook-id') ?? '',
       text: getRawBody(request).toString('utf8'),

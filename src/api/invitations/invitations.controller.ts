@@ -38,7 +38,6 @@ export class InvitationsController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async createInvitation(@Body() body: NewInvitation): Promise<Invitation> {
-    this.setStatus(201);
     return invite(this.ctx, this.caller, body);
   }
 

@@ -19,7 +19,6 @@ export class MacroRunsController extends ApiController {
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
   public async startReprocess(@Path() id: string, @Path() macroId: string, @Body() body: NewReprocess): Promise<Reprocess> {
-    this.setStatus(201);
     return startReprocess(this.ctx, this.caller, { experimentId: id, macroId, body });
   }
 
@@ -66,7 +65,6 @@ export class MacroCampaignsController extends ApiController {
   @Security('caller', ['experiment:contribute'])
   @SuccessResponse(201, 'Created')
   public async startMacroRun(@Path() id: string, @Path() macroId: string, @Body() body: NewMacroRun): Promise<Reprocess> {
-    this.setStatus(201);
     return startMacroRun(this.ctx, this.caller, { experimentId: id, macroId, body });
   }
 

@@ -56,7 +56,6 @@ export class MacrosController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async createMacro(@Body() body: NewMacro): Promise<Macro> {
-    this.setStatus(201);
     return createMacro(this.ctx, this.caller, body);
   }
 
@@ -170,7 +169,6 @@ export class MacrosController extends ApiController {
   @Security('caller', ['macro:update'])
   @SuccessResponse(201, 'Created')
   public async linkMacroProtocols(@Path() id: string, @Body() body: MacroProtocolLinks): Promise<MacroProtocolLink[]> {
-    this.setStatus(201);
     return linkProtocols(this.ctx, this.caller, id, body.protocolIds);
   }
 

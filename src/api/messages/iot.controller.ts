@@ -18,7 +18,6 @@ export class IotController extends ApiController {
   @SuccessResponse(201, 'Created')
   public async createUploadUrl(@Body() body: NewUploadUrl): Promise<UploadUrl> {
     const made = await signUploadUrl(this.ctx, this.caller, body);
-    this.setStatus(201);
     return made;
   }
 

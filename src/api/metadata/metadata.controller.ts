@@ -51,7 +51,6 @@ export class MetadataController extends ApiController {
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
   public async createMetadata(@Path() id: string, @Body() body: NewMetadataRecord): Promise<MetadataRecord> {
-    this.setStatus(201);
     const made = await createMetadata(this.ctx, this.caller, id, body);
     return addEtag(this.response, addDuplicates(made), made.version);
   }

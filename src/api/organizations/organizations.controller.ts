@@ -196,7 +196,6 @@ export class OrganizationsController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async requestToJoinOrganization(@Path() id: string, @Body() body: NewJoinRequest): Promise<OrganizationJoinRequest> {
-    this.setStatus(201);
     return requestToJoin(this.ctx, this.caller, id, body);
   }
 

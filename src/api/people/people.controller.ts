@@ -53,7 +53,6 @@ export class PeopleController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async saveProfile(@Body() body: NewProfile): Promise<Nothing> {
-    this.setStatus(201);
     return writeProfile(this.ctx, this.caller, body);
   }
 

@@ -46,7 +46,6 @@ export class ProtocolsController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async createProtocol(@Request() request: HttpRequest, @Body() body: NewProtocol): Promise<Protocol> {
-    this.setStatus(201);
     return createProtocol(this.ctx, this.caller, body, readBodyMember(request, 'code') ?? 'null');
   }
 
@@ -135,7 +134,6 @@ export class ProtocolsController extends ApiController {
   @Security('caller', ['protocol:update'])
   @SuccessResponse(201, 'Created')
   public async linkProtocolMacros(@Path() id: string, @Body() body: ProtocolMacroLinks): Promise<ProtocolMacroLink[]> {
-    this.setStatus(201);
     return linkMacros(this.ctx, this.caller, id, body.macroIds);
   }
 

@@ -122,7 +122,6 @@ export class SharingController extends ApiController {
   @Security('caller', ['resource:share'])
   @SuccessResponse(201, 'Created')
   public async addCollaborator(@Path() resourceType: string, @Path() id: string, @Body() body: NewGrant): Promise<Collaborator[]> {
-    this.setStatus(201);
     return share(this.ctx, this.caller, { type: checkResourceType(resourceType), id }, body);
   }
 

@@ -43,7 +43,6 @@ export class TablesController extends ApiController {
     @Path() name: string,
     @Body() body: ColumnPatch,
   ): Promise<ColumnChange> {
-    this.setStatus(202);
     return orderColumnChange(this.ctx, this.caller, { experimentId: id, tableId, column: name }, body);
   }
 

@@ -91,7 +91,6 @@ export class UploadsController extends ApiController {
         holdKey: () => holdIdempotencyKey(request, this.response, caller),
       },
     );
-    this.setStatus(201);
     return report;
   }
 

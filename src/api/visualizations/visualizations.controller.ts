@@ -53,7 +53,6 @@ export class VisualizationsController extends ApiController {
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
   public async createVisualization(@Path() id: string, @Body() body: NewVisualization): Promise<Visualization> {
-    this.setStatus(201);
     return this.answer(await createVisualization(this.ctx, this.caller, id, body));
   }
 

@@ -39,7 +39,6 @@ export class WebhooksController extends ApiController {
   @Post()
   @SuccessResponse(201, 'Created')
   public async createWebhook(@Path() id: string, @Body() body: NewWebhook): Promise<CreatedWebhook> {
-    this.setStatus(201);
     this.response.setHeader('Cache-Control', 'no-store');
     return createWebhook(this.ctx, this.caller, id, body);
   }
@@ -112,7 +111,6 @@ export class WebhooksController extends ApiController {
   @Post('{webhookId}/test')
   @SuccessResponse(201, 'Created')
   public async testWebhook(@Path() id: string, @Path() webhookId: string): Promise<WebhookDeliveryReport> {
-    this.setStatus(201);
     return testWebhook(this.ctx, this.caller, { organizationId: id, webhookId });
   }
 }

@@ -51,7 +51,6 @@ export class WorkbooksController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async createWorkbook(@Body() body: NewWorkbook): Promise<Workbook> {
-    this.setStatus(201);
     return createWorkbook(this.ctx, this.caller, body);
   }
 
