@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RESOURCE_TYPES } from '../../src/authorization/roles.ts';
+import { describeMembers, describeParameters } from './described.ts';
 import { inlineUnnamed, sortPaths } from './plain.ts';
 import { putExample } from './put-examples.ts';
 import { describeQuestions } from './questions.ts';
@@ -45,6 +46,7 @@ function modernise(schema: unknown): unknown {
 document.openapi = '3.1.0';
 document.paths = modernise(document.paths);
 document.components = modernise(document.components);
+describeMembers(document.components.schemas);
 Object.assign(document.components.schemas, makeShapedSchemas(document.components.schemas));
 addRules(document.components.schemas);
 addNamePattern(document.components.schemas);
@@ -102,6 +104,7 @@ type Operation = AnsweringOperation & {
 
 for (const [path, item] of Object.entries<Record<string, Operation>>(document.paths))
   for (const [method, operation] of Object.entries(item)) {
+    if (operation.parameters) operation.parameters = describeParameters(path, operation.parameters);
     // src/http/callers/authentication.ts refuses an id in a path that is no UUID
     for (const { in: place, name, schema } of operation.parameters ?? [])
       if (place === 'path' && schema.type === 'string')

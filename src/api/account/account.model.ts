@@ -12,9 +12,7 @@ export interface AccountUser {
   image: string | null;
   /** Whether the person has filled in a profile. */
   registered: boolean;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 
@@ -28,9 +26,7 @@ export interface AccountSession {
   userId: string;
   /** When it ends by itself, in UTC. */
   expiresAt: Date;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
   /** Network address that it was begun from; null when that is not known. */
   ipAddress: string | null;

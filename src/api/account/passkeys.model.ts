@@ -20,7 +20,6 @@ export interface PasskeyInfo {
   transports: string;
   /** Model of the authenticator; null when it does not say. */
   aaguid: string | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** When it last signed in, in UTC; null when it never did. */
   lastUsedAt: Date | null;

@@ -10,9 +10,7 @@ export interface LinkedAccount {
   userId: string;
   /** For the common client; always empty. */
   scopes: string[];
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 

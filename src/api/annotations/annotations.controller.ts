@@ -11,7 +11,6 @@ export class AnnotationsController extends ApiController {
    * `annotations` column of the row shows at once. A row that is not there answers ROWS_NOT_FOUND (404), an archived experiment EXPERIMENT_ARCHIVED
    * (409); rows of `device` cannot be annotated.
    * @summary Annotate a row
-   * @param id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:contribute'])
@@ -25,7 +24,6 @@ export class AnnotationsController extends ApiController {
    * When one of the rows is unknown, none is annotated and ROWS_NOT_FOUND (404) names it. An archived experiment refuses with EXPERIMENT_ARCHIVED
    * (409).
    * @summary Annotate many rows of one table
-   * @param id Experiment, by its UUID.
    */
   @Post('bulk')
   @Security('caller', ['experiment:contribute'])
@@ -39,8 +37,6 @@ export class AnnotationsController extends ApiController {
    * type stays. Another person's annotation needs manage access, else ANNOTATION_NOT_YOURS (403). An archived experiment refuses with
    * EXPERIMENT_ARCHIVED (409).
    * @summary Change an annotation
-   * @param id Experiment, by its UUID.
-   * @param annotationId Annotation, by its UUID.
    */
   @Patch('{annotationId}')
   @Security('caller', ['experiment:contribute'])
@@ -52,8 +48,6 @@ export class AnnotationsController extends ApiController {
    * For everybody who may contribute to the experiment: members of its organization and people with a grant. Removes your annotation. Another
    * person's needs manage access, else ANNOTATION_NOT_YOURS (403). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Remove an annotation
-   * @param id Experiment, by its UUID.
-   * @param annotationId Annotation, by its UUID.
    */
   @Delete('{annotationId}')
   @Security('caller', ['experiment:contribute'])
@@ -66,7 +60,6 @@ export class AnnotationsController extends ApiController {
    * rows: your own, or everybody's when you manage the experiment. `rowsAffected` counts those that it removed. When one of the rows is unknown,
    * nothing is removed and ROWS_NOT_FOUND (404) names it. An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Remove annotations from many rows
-   * @param id Experiment, by its UUID.
    */
   @Post('bulk-delete')
   @Security('caller', ['experiment:contribute'])

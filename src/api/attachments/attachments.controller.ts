@@ -26,7 +26,6 @@ export class AttachmentsController extends ApiController {
    * when it has not changed since, else a new one; the flow is written from the version's cells. A workbook that uses something you may not read
    * refuses with WORKBOOK_NOT_PUBLISHABLE (403), an archived experiment with EXPERIMENT_ARCHIVED (409).
    * @summary Attach a workbook to an experiment
-   * @param id Experiment, by its UUID.
    */
   @Post('{id}/workbook/attach')
   @Security('caller', ['experiment:manage'])
@@ -40,7 +39,6 @@ export class AttachmentsController extends ApiController {
    * number of upgrades at once make one. Without a workbook it refuses with NO_WORKBOOK_ATTACHED (400), an archived experiment with
    * EXPERIMENT_ARCHIVED (409).
    * @summary Follow the attached workbook as it is now
-   * @param id Experiment, by its UUID.
    */
   @Post('{id}/workbook/upgrade')
   @Security('caller', ['experiment:manage'])
@@ -54,7 +52,6 @@ export class AttachmentsController extends ApiController {
    * made. Refused with NO_WORKBOOK_ATTACHED (400) without a workbook, WORKBOOK_VERSION_NOT_FOUND (404) for a version of another one, and
    * EXPERIMENT_ARCHIVED (409).
    * @summary Choose a version of the attached workbook
-   * @param id Experiment, by its UUID.
    */
   @Post('{id}/workbook/version')
   @Security('caller', ['experiment:manage'])
@@ -67,7 +64,6 @@ export class AttachmentsController extends ApiController {
    * Only for owners and admins of the experiment. Takes the workbook and its flow away; the version stays named in `workbookVersionId` as history.
    * Without a workbook it refuses with NO_WORKBOOK_ATTACHED (400), an archived experiment with EXPERIMENT_ARCHIVED (409).
    * @summary Detach the workbook from an experiment
-   * @param id Experiment, by its UUID.
    */
   @Post('{id}/workbook/detach')
   @Security('caller', ['experiment:manage'])

@@ -38,9 +38,7 @@ export interface ApiKeyInfo {
   expiresAt: Date | null;
   /** When it was revoked, in UTC; a revoked key stays in the list. Null otherwise. */
   revokedAt: Date | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
   /** For the common client; always null: a key may what its owner may. */
   permissions: string | null;

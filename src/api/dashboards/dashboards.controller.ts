@@ -14,7 +14,6 @@ export class DashboardsController extends ApiController {
   /**
    * For everybody who may read the experiment. Newest first. X-Total-Count says how many there are, and Link leads to the others.
    * @summary List the dashboards of an experiment
-   * @param id Experiment, by its UUID.
    * @param limit Rows at most, 0 to 100; 50 by default.
    * @param offset Rows to skip before the first; 0 by default.
    * @isInt limit
@@ -43,7 +42,6 @@ export class DashboardsController extends ApiController {
    * Only for owners and admins of the experiment. A widget may show a chart of this experiment only, else INVALID_INPUT (400) names it. An archived
    * experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Add a dashboard
-   * @param id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:manage'])
@@ -56,8 +54,6 @@ export class DashboardsController extends ApiController {
    * For everybody who may read the experiment. Answers its widgets and where they stand. A chart that was removed leaves an empty place. In an
    * anonymised experiment a pseudonym names who made it.
    * @summary Read one dashboard
-   * @param id Experiment, by its UUID.
-   * @param dashboardId Dashboard, by its UUID.
    */
   @Get('{dashboardId}')
   @Security('caller', ['experiment:read'])
@@ -73,8 +69,6 @@ export class DashboardsController extends ApiController {
    * `If-Match`, so that two people who arrange widgets at once do not undo each other's work: a newer version refuses with PRECONDITION_FAILED (412).
    * An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Change a dashboard
-   * @param id Experiment, by its UUID.
-   * @param dashboardId Dashboard, by its UUID.
    */
   @Patch('{dashboardId}')
   @Security('caller', ['experiment:manage'])
@@ -92,8 +86,6 @@ export class DashboardsController extends ApiController {
    * Only for owners and admins of the experiment. The charts that it showed stay. With `If-Match`, a newer version refuses with PRECONDITION_FAILED
    * (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Remove a dashboard
-   * @param id Experiment, by its UUID.
-   * @param dashboardId Dashboard, by its UUID.
    */
   @Delete('{dashboardId}')
   @Security('caller', ['experiment:manage'])

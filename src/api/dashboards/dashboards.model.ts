@@ -82,9 +82,7 @@ export interface Dashboard {
   createdBy: string;
   /** First and last name of who made it; the pseudonym where `createdBy` is one. */
   createdByName: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 

@@ -148,7 +148,6 @@ export class DataController extends ApiController {
    * then uploads. `canRead` says whether you may read the rows: raw and uploaded rows need more than the experiment's being public. X-Total-Count says
    * how many there are, and Link leads to the other pages.
    * @summary List the tables of an experiment
-   * @param id Experiment, by its UUID.
    */
   @Get('tables')
   @Security('caller', ['experiment:read'])
@@ -166,7 +165,6 @@ export class DataController extends ApiController {
    * that is not kept with TABLE_VERSION_GONE (410), too many statements at once with CALLER_BUSY (429), and what takes too long with
    * WAREHOUSE_TIMEOUT (504).
    * @summary Read rows of a table
-   * @param id Experiment, by its UUID.
    */
   @Get('data')
   @Security('caller', ['experiment:read'])
@@ -247,7 +245,6 @@ export class DataController extends ApiController {
    * For everybody who may read the experiment; raw and uploaded rows need contribute access, else TABLE_DENIED (403). Answers the values in ascending
    * order, as text, without nulls and empty text. A column that the table does not have refuses with QUERY_REFUSED (400).
    * @summary List the distinct values of a column
-   * @param _id Experiment, by its UUID.
    */
   @Get('data/distinct')
   @Security('caller', ['experiment:read'])

@@ -12,7 +12,6 @@ export class ExperimentController extends ApiController {
    * For everybody who may read the experiment. Answers the experiment with its places. With `include=data` the first 100 measurements come along,
    * where you may read them: that needs more than its being public.
    * @summary Read one experiment
-   * @param id Experiment, by its UUID.
    * @param include `data`: answer the first measurements of `raw_data` as well.
    */
   @Get('{id}')

@@ -22,7 +22,6 @@ export class LineageController extends ApiController {
    * or file that the row came in, the versions of the pipeline and of the macro that made it, and when it arrived and was made. A row that is not
    * there answers ROWS_NOT_FOUND (404).
    * @summary Trace where a row came from
-   * @param _id Experiment, by its UUID.
    * @param row The row's `id`, as reads show it.
    */
   @Get('{row}/lineage')

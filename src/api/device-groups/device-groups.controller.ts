@@ -66,7 +66,6 @@ export class DeviceGroupsController extends ApiController {
   /**
    * For everybody who may read the group. Answers the group, how many devices are in it, and what you may do with it.
    * @summary Read one device group
-   * @param groupId Device group, by its UUID.
    */
   @Get('{groupId}')
   @Security('caller', ['device_group:read'])
@@ -84,7 +83,6 @@ export class DeviceGroupsController extends ApiController {
    * Only for owners and admins of the group. Fields that are left out keep their value, a null description clears it. With `If-Match`, a newer
    * version refuses with PRECONDITION_FAILED (412).
    * @summary Change a device group
-   * @param groupId Device group, by its UUID.
    */
   @Patch('{groupId}')
   @Security('caller', ['device_group:update'])
@@ -101,7 +99,6 @@ export class DeviceGroupsController extends ApiController {
   /**
    * Only for owners and admins of the group. Its devices stay. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Delete a device group
-   * @param groupId Device group, by its UUID.
    */
   @Delete('{groupId}')
   @Security('caller', ['device_group:manage'])
@@ -113,7 +110,6 @@ export class DeviceGroupsController extends ApiController {
    * For everybody who may read the group. Answers the members, newest first. Of a device that you may not read, only that it is there. X-Total-Count
    * says how many there are, and Link leads to the other pages.
    * @summary List the devices of a group
-   * @param groupId Device group, by its UUID.
    */
   @Get('{groupId}/devices')
   @Security('caller', ['device_group:read'])
@@ -129,7 +125,6 @@ export class DeviceGroupsController extends ApiController {
    * Only for owners and admins of the group. You must be able to manage every device. All are added, or none; the members are answered. A device that
    * is in the group already stays.
    * @summary Add devices to a group
-   * @param groupId Device group, by its UUID.
    */
   @Post('{groupId}/devices')
   @Security('caller', ['device_group:contribute'])
@@ -141,8 +136,6 @@ export class DeviceGroupsController extends ApiController {
   /**
    * Only for owners and admins of the group. The same again changes nothing.
    * @summary Take a device out of a group
-   * @param groupId Device group, by its UUID.
-   * @param deviceId Device, by its UUID.
    */
   @Delete('{groupId}/devices/{deviceId}')
   @Security('caller', ['device_group:contribute'])
@@ -154,7 +147,6 @@ export class DeviceGroupsController extends ApiController {
    * Only for owners and admins of the group. Binds members that you may manage, each by itself, as `onboard` of a device does. A row that is refused
    * says why and keeps none of the others back. More than 100 members refuse with TOO_MANY_SELECTED (400).
    * @summary Bind devices of a group to experiments
-   * @param groupId Device group, by its UUID.
    */
   @Post('{groupId}/onboard')
   @Security('caller', ['device_group:contribute'])
@@ -166,7 +158,6 @@ export class DeviceGroupsController extends ApiController {
    * Only for owners and admins of the group. Gives members without a certificate one each; a row that is refused says why. The answer is shown once
    * and kept nowhere. With signing requests no private keys but the devices' own exist. More than 100 members refuse with TOO_MANY_SELECTED (400).
    * @summary Issue certificates for devices of a group
-   * @param groupId Device group, by its UUID.
    */
   @Post('{groupId}/credentials')
   @Security('caller', ['device_group:manage'])
@@ -178,7 +169,6 @@ export class DeviceGroupsController extends ApiController {
    * Only for owners and admins of the group. Gives members another certificate each; the old ones end when this answer has gone out. A row that is
    * refused says why. The answer is shown once and kept nowhere. More than 100 members refuse with TOO_MANY_SELECTED (400).
    * @summary Replace certificates for devices of a group
-   * @param groupId Device group, by its UUID.
    */
   @Post('{groupId}/credentials/rotate')
   @Security('caller', ['device_group:manage'])
@@ -194,7 +184,6 @@ export class DeviceGroupsController extends ApiController {
    * Only for owners and admins of the group. Ends the certificates of members, and their live connections; a row that is refused says why. More than
    * 100 members refuse with TOO_MANY_SELECTED (400).
    * @summary Revoke certificates of devices of a group
-   * @param groupId Device group, by its UUID.
    */
   @Post('{groupId}/credentials/revoke')
   @Security('caller', ['device_group:manage'])

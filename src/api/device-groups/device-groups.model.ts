@@ -16,9 +16,7 @@ export interface DeviceGroup {
   visibility: Visibility;
   /** Person who made it, by their UUID. */
   createdBy: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 

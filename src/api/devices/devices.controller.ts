@@ -96,7 +96,6 @@ export class DevicesController extends ApiController {
    * For everybody who may read the device. Answers the device, whether it is connected, what it connects to, and what you may do
    * with it.
    * @summary Read one device
-   * @param deviceId Device, by its UUID.
    */
   @Get('{deviceId}')
   @Security('caller', ['device:read'])
@@ -113,7 +112,6 @@ export class DevicesController extends ApiController {
    * Only for owners and admins of the device. Gives it another name, or none with null: its serial number then stands for it. With `If-Match`, a
    * newer version refuses with PRECONDITION_FAILED (412).
    * @summary Rename a device
-   * @param deviceId Device, by its UUID.
    */
   @Patch('{deviceId}')
   @Security('caller', ['device:update'])
@@ -126,7 +124,6 @@ export class DevicesController extends ApiController {
    * Only for owners and admins of the device. Ends its certificates and its connections, and removes it from the registry. What it measured stays.
    * With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Remove a device
-   * @param deviceId Device, by its UUID.
    */
   @Delete('{deviceId}')
   @Security('caller', ['device:manage'])
@@ -139,7 +136,6 @@ export class DevicesController extends ApiController {
    * signing request no private key exists but yours. Refused with DEVICE_STATE_REFUSED when it has one or is a phone, DEVICE_BUSY while another
    * change runs (409), and CSR_INVALID (400).
    * @summary Issue a certificate for a device
-   * @param deviceId Device, by its UUID.
    */
   @Post('{deviceId}/credentials')
   @Security('caller', ['device:manage'])
@@ -152,7 +148,6 @@ export class DevicesController extends ApiController {
    * Only for owners and admins of the device. The certificate ends, and a live connection with it. Refused with DEVICE_STATE_REFUSED when there is
    * nothing to end, and DEVICE_BUSY while another change runs (409).
    * @summary Revoke the certificate of a device
-   * @param deviceId Device, by its UUID.
    */
   @Delete('{deviceId}/credentials')
   @Security('caller', ['device:manage'])
@@ -165,7 +160,6 @@ export class DevicesController extends ApiController {
    * shown once and kept nowhere. Refused with DEVICE_STATE_REFUSED when it has none to replace, DEVICE_BUSY while another change runs (409), and
    * CSR_INVALID (400).
    * @summary Replace the certificate of a device
-   * @param deviceId Device, by its UUID.
    */
   @Post('{deviceId}/credentials/rotate')
   @Security('caller', ['device:manage'])
@@ -184,7 +178,6 @@ export class DevicesController extends ApiController {
    * publish to every live experiment; without ids, the answer as things are. A refusal binds nothing: DEVICE_STATE_REFUSED without a certificate,
    * EXPERIMENT_ARCHIVED, TOO_MANY_BINDINGS beyond 100 (409), or EXPERIMENT_UNREADABLE (403) when it is bound to one that you may not read.
    * @summary Bind a device to experiments
-   * @param deviceId Device, by its UUID.
    */
   @Post('{deviceId}/onboard')
   @Security('caller', ['device:manage'])
@@ -196,7 +189,6 @@ export class DevicesController extends ApiController {
    * For everybody who may read the device. Answers the experiments that the device is bound to and that you may read, newest binding first,
    * with the topic of each. X-Total-Count says how many there are, and Link leads to the other pages.
    * @summary List the experiments of a device
-   * @param deviceId Device, by its UUID.
    */
   @Get('{deviceId}/experiments')
   @Security('caller', ['device:read'])

@@ -14,7 +14,6 @@ export class ExperimentDevicesController extends ApiController {
    * For everybody who may read the experiment by more than its being public, else ACTION_DENIED (403). Answers the devices that may publish to it,
    * newest first.
    * @summary List the devices of an experiment
-   * @param id Experiment, by its UUID.
    */
   @Get()
   @Security('caller', ['experiment:read'])
@@ -34,8 +33,6 @@ export class ExperimentDevicesController extends ApiController {
    * For everybody who may contribute to the experiment: members of its organization and people with a grant. The device may not publish there any
    * more; what it measured stays. It is allowed on an archived experiment. A device that is not bound to it answers NOT_ATTACHED (404).
    * @summary Take a device off an experiment
-   * @param id Experiment, by its UUID.
-   * @param deviceId Device, by its UUID.
    */
   @Delete('{deviceId}')
   @Security('caller', ['experiment:contribute'])

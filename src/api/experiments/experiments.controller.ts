@@ -69,7 +69,6 @@ export class ExperimentsController extends ApiController {
    * EMBARGO_OUT_OF_RANGE (400), and one on a public experiment with EMBARGO_NOT_EDITABLE (409). With `If-Match`, a newer version refuses with
    * PRECONDITION_FAILED (412).
    * @summary Change an experiment
-   * @param id Experiment, by its UUID.
    */
   @Patch('{id}')
   @Security('caller', ['experiment:update'])
@@ -83,7 +82,6 @@ export class ExperimentsController extends ApiController {
    * `X-Erasure-Id` names the report that says what was removed. There is no way back. With `If-Match`, a newer version refuses with
    * PRECONDITION_FAILED (412).
    * @summary Delete an experiment
-   * @param id Experiment, by its UUID.
    */
   @Delete('{id}')
   @Security('caller', ['experiment:manage'])
@@ -96,7 +94,6 @@ export class ExperimentsController extends ApiController {
    * For everybody who may read the experiment. Answers the experiment with its places, whether it has a flow, and which actions are open to you. The
    * answer is a hint for what to show; every operation decides for itself.
    * @summary Read an experiment and what you may do
-   * @param id Experiment, by its UUID.
    */
   @Get('{id}/access')
   @Security('caller', ['experiment:read'])
@@ -120,7 +117,6 @@ export class ExperimentsController extends ApiController {
    * experiment refuses with VISIBILITY_NOT_MONOTONIC (409). The value that it has already is no change. With `If-Match`, a newer version refuses with
    * PRECONDITION_FAILED (412).
    * @summary Make an experiment public
-   * @param id Experiment, by its UUID.
    */
   @Patch('{id}/visibility')
   @Security('caller', ['experiment:manage'])

@@ -29,9 +29,7 @@ export interface Location {
   postalCode?: string;
   /** The whole address in one line; absent when nobody gave it. */
   addressLabel?: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 
@@ -121,9 +119,7 @@ export interface Experiment {
   ownerLastName: string;
   /** Rows of the collaborator list. */
   membersCount: number;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
   /** Places of the experiment, in the order in which they were added. In answers about one experiment; absent in lists. */
   locations?: Location[];
@@ -233,7 +229,6 @@ export interface Erasure {
   status: ErasureStatus;
   /** Rows and bytes removed, by store: messages, uploads, exports, annotations, lake and answers. */
   report: Record<string, Removed>;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** When the last store was empty, in UTC; null until then. */
   completedAt: Date | null;

@@ -31,7 +31,6 @@ export class LocationsController extends ApiController {
    * For everybody who may read the experiment. Answers the places in the order in which they were added. X-Total-Count says how many there are, and
    * Link leads to the other pages.
    * @summary List the places of an experiment
-   * @param id Experiment, by its UUID.
    * @param page Page to answer, counted from 1; 1 by default.
    * @param pageSize Rows of one page, 1 to 1,000; 1,000 by default.
    * @isInt page
@@ -59,7 +58,6 @@ export class LocationsController extends ApiController {
    * Only for owners and admins of the experiment. Answers the new places. More than 1,000 places altogether refuse with TOO_MANY_LOCATIONS,
    * an archived one with EXPERIMENT_ARCHIVED (409).
    * @summary Add places to an experiment
-   * @param id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:manage'])
@@ -73,7 +71,6 @@ export class LocationsController extends ApiController {
    * archived experiment refuses with EXPERIMENT_ARCHIVED (409). With `If-Match`, a newer version of the experiment refuses with PRECONDITION_FAILED
    * (412).
    * @summary Replace all places of an experiment
-   * @param id Experiment, by its UUID.
    */
   @Put()
   @Security('caller', ['experiment:manage'])

@@ -14,7 +14,6 @@ export class ExperimentMembershipController extends ApiController {
    * For everybody who may read the experiment. Answers its creator and everybody with a direct grant, by name. Where contributors are anonymised,
    * pseudonyms stand for them, in the order of the pseudonyms.
    * @summary List who takes part in an experiment
-   * @param id Experiment, by its UUID.
    */
   @Get('contributors')
   @Security('caller', ['experiment:read'])
@@ -25,7 +24,6 @@ export class ExperimentMembershipController extends ApiController {
   /**
    * Only for owners and admins of the experiment. Answers the requests that are still to be decided, newest first.
    * @summary List pending requests to take part
-   * @param id Experiment, by its UUID.
    */
   @Get('join-requests')
   @Security('caller', ['experiment:manage'])
@@ -42,7 +40,6 @@ export class ExperimentMembershipController extends ApiController {
    * answers that one. A private experiment refuses with ACTION_DENIED (403); an archived one with EXPERIMENT_ARCHIVED, and who may contribute already
    * with ALREADY_CONTRIBUTOR (409).
    * @summary Ask to take part in a public experiment
-   * @param id Experiment, by its UUID.
    */
   @Post('join-requests')
   @Security('caller')
@@ -54,7 +51,6 @@ export class ExperimentMembershipController extends ApiController {
   /**
    * For whoever asked to take part. Without a pending request it answers JOIN_REQUEST_NOT_FOUND (404).
    * @summary Read your own pending request
-   * @param id Experiment, by its UUID.
    */
   @Get('join-requests/me')
   @Security('caller')
@@ -67,7 +63,6 @@ export class ExperimentMembershipController extends ApiController {
    * JOIN_REQUEST_DECIDED when it was decided before, with REQUESTER_CAME_IN when the person may contribute by now (which closes the request), and
    * with EXPERIMENT_ARCHIVED (all 409).
    * @summary Approve a request to take part
-   * @param id Experiment, by its UUID.
    * @param requestId Request to take part, by its UUID.
    */
   @Post('join-requests/{requestId}/approve')
@@ -80,7 +75,6 @@ export class ExperimentMembershipController extends ApiController {
    * Only for owners and admins of the experiment. The person gets a letter and may ask again. Refused with JOIN_REQUEST_DECIDED when it was decided
    * before, with REQUESTER_CAME_IN when the person may contribute by now (which closes the request), and with EXPERIMENT_ARCHIVED (all 409).
    * @summary Reject a request to take part
-   * @param id Experiment, by its UUID.
    * @param requestId Request to take part, by its UUID.
    */
   @Post('join-requests/{requestId}/reject')
@@ -93,7 +87,6 @@ export class ExperimentMembershipController extends ApiController {
    * Only for whoever made the request; others get NOT_YOUR_REQUEST (403). It stays on record as cancelled. A request that was decided before refuses
    * with JOIN_REQUEST_DECIDED (409).
    * @summary Take your own request back
-   * @param id Experiment, by its UUID.
    * @param requestId Request to take part, by its UUID.
    */
   @Delete('join-requests/{requestId}')

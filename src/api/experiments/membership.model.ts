@@ -31,9 +31,7 @@ export interface ExperimentJoinRequest {
   decidedBy: string | null;
   /** When it was decided or taken back, in UTC; null while it is pending. */
   decidedAt: Date | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 

@@ -51,7 +51,6 @@ export class ExportsController extends ApiController {
    * For everybody who may read the table's rows; of raw and uploaded ones that needs contribute access, else TABLE_DENIED (403). Newest first.
    * X-Total-Count says how many there are, and Link leads to the other pages.
    * @summary List exports of a table
-   * @param _id Experiment, by its UUID.
    */
   @Get()
   @Security('caller', ['experiment:read'])
@@ -72,7 +71,6 @@ export class ExportsController extends ApiController {
    * `asOf`. Two exports of yours run at once, unless the operator sets another number; more wait. Real names in an anonymised experiment are for its owners and
    * admins, else NAMES_DENIED (403).
    * @summary Export a table to a file
-   * @param _id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:read'])
@@ -88,8 +86,6 @@ export class ExportsController extends ApiController {
    * EXPORT_CANCELLED, one with real names of an experiment that was anonymised since EXPORT_WITHDRAWN (409), and one that is kept no longer
    * EXPORT_EXPIRED (410).
    * @summary Download the file of an export
-   * @param id Experiment, by its UUID.
-   * @param exportId Export, by its UUID.
    */
   @Get('{exportId}')
   @Security('caller', ['experiment:read'])
@@ -116,8 +112,6 @@ export class ExportsController extends ApiController {
    * For everybody who may read the table's rows; of raw and uploaded ones that needs contribute access, else TABLE_DENIED (403). Answers the export,
    * how far it is, and why it failed if it did.
    * @summary Follow an export
-   * @param id Experiment, by its UUID.
-   * @param exportId Export, by its UUID.
    */
   @Get('{exportId}/status')
   @Security('caller', ['experiment:read'])
@@ -129,8 +123,6 @@ export class ExportsController extends ApiController {
    * For whoever made it; another person's needs manage access to the experiment, else EXPORT_NOT_YOURS (403). One that is not finished is cancelled
    * and stays listed; a finished one goes with its file.
    * @summary Cancel or remove an export
-   * @param id Experiment, by its UUID.
-   * @param exportId Export, by its UUID.
    */
   @Delete('{exportId}')
   @Security('caller', ['experiment:read'])

@@ -80,7 +80,6 @@ export interface Export {
   fileSize: number | null;
   /** Person who asked for it, by their UUID. Null when the account is gone, and to others in an anonymised experiment. */
   createdBy: string | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** When the file was complete, or the export failed or was cancelled, in UTC; null until then. */
   completedAt: Date | null;

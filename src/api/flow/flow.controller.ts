@@ -13,7 +13,6 @@ export class FlowController extends ApiController {
   /**
    * For everybody who may read the experiment. Answers the steps that a person walks through in the field. Without a flow it is FLOW_NOT_FOUND (404).
    * @summary Read the flow of an experiment
-   * @param id Experiment, by its UUID.
    */
   @Get()
   @Security('caller', ['experiment:read'])
@@ -29,7 +28,6 @@ export class FlowController extends ApiController {
    * and question names whose canonical forms differ from each other and from the columns of every measurement; else INVALID_INPUT (400). Refused with
    * FLOW_EXISTS when there is one, and EXPERIMENT_ARCHIVED (409).
    * @summary Give an experiment a flow
-   * @param id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:manage'])
@@ -43,7 +41,6 @@ export class FlowController extends ApiController {
    * Only for owners and admins of the experiment. The same is checked as of a new flow. Without a flow it is FLOW_NOT_FOUND (404). With `If-Match`, a
    * newer version refuses with PRECONDITION_FAILED (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Replace the flow of an experiment
-   * @param id Experiment, by its UUID.
    */
   @Put()
   @Security('caller', ['experiment:manage'])

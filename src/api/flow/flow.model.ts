@@ -78,8 +78,6 @@ export interface Flow {
   experimentId: string;
   /** Steps, and the ways between them. */
   graph: FlowGraph;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }

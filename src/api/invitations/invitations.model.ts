@@ -27,9 +27,7 @@ export interface Invitation {
   invitedByName: string;
   /** Name of the resource. Of an invitation to a resource; absent otherwise. */
   resourceName?: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
   /** When it ends by itself, in UTC: 30 days after it was sent. */
   expiresAt: Date;

@@ -12,8 +12,6 @@ export class MacroRunsController extends ApiController {
    * withheld and that you may read is allowed by it. Refused with MACRO_NOT_USABLE (404) when there is none that the experiment may run,
    * REPROCESS_RUNNING while it is run already, and EXPERIMENT_ARCHIVED (409).
    * @summary Run a macro again over its measurements
-   * @param id Experiment, by its UUID.
-   * @param macroId Macro, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:manage'])
@@ -25,8 +23,6 @@ export class MacroRunsController extends ApiController {
   /**
    * For everybody who may read the experiment. Answers the last 100 requests to run the macro over measurements of the experiment, newest first.
    * @summary List the runs of a macro
-   * @param id Experiment, by its UUID.
-   * @param macroId Macro, by its UUID.
    */
   @Get()
   @Security('caller', ['experiment:read'])
@@ -37,8 +33,6 @@ export class MacroRunsController extends ApiController {
   /**
    * For everybody who may read the experiment. Answers one request, and how far it is.
    * @summary Follow a run of a macro
-   * @param id Experiment, by its UUID.
-   * @param macroId Macro, by its UUID.
    * @param reprocessId Request to run the macro, by its UUID.
    */
   @Get('{reprocessId}')
@@ -58,8 +52,6 @@ export class MacroCampaignsController extends ApiController {
    * MACRO_NOT_ALLOWED (403). How far it is, `GET …/data/macros/{macroId}/reprocess/{id}` tells; the rows are in the macro's table. Refused with
    * MACRO_NOT_USABLE (404), REPROCESS_RUNNING and EXPERIMENT_ARCHIVED (409).
    * @summary Run a macro over chosen measurements
-   * @param id Experiment, by its UUID.
-   * @param macroId Macro, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:contribute'])
@@ -72,8 +64,6 @@ export class MacroCampaignsController extends ApiController {
    * For everybody who may contribute to the experiment: members of its organization and people with a grant. What the macro has made stays. One that
    * does not run on new measurements answers MACRO_NOT_ON_NEW (404). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Stop running a macro on new measurements
-   * @param id Experiment, by its UUID.
-   * @param macroId Macro, by its UUID.
    */
   @Delete()
   @Security('caller', ['experiment:contribute'])

@@ -40,7 +40,6 @@ export interface Reprocess {
   failedRows: number;
   /** Person who asked for it, by their UUID; null when the account is gone, or for new measurements whose results could not be stored. A pseudonym in an anonymised experiment, but to its managers and to themselves. */
   createdBy: string | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** When it began to run, in UTC; null until then. */
   startedAt: Date | null;

@@ -76,7 +76,6 @@ export class MacrosController extends ApiController {
    * For everybody who may read the macro; `code` runs another text in its place. What goes wrong inside is a result: `success` is false and `error` says why. With too many runs of yours
    * waiting it refuses with MACRO_QUEUE_FULL (429), and where its language cannot run on this server with MACRO_RUNTIME_UNAVAILABLE (503).
    * @summary Run a macro over one input
-   * @param id Macro, by its UUID.
    */
   @Post('{id}/execute')
   @Security('caller', ['macro:read'])
@@ -88,7 +87,6 @@ export class MacrosController extends ApiController {
   /**
    * For everybody who may read the macro. Answers it with its code, and what you may do with it.
    * @summary Read one macro
-   * @param id Macro, by its UUID.
    */
   @Get('{id}')
   @Security('caller', ['macro:read'])
@@ -106,7 +104,6 @@ export class MacrosController extends ApiController {
    * Only for owners and admins of the macro. Fields that are left out keep their value; a change of code or language raises `codeVersion`. Code that
    * would not start is stored all the same; `warnings` say why. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Change a macro
-   * @param id Macro, by its UUID.
    */
   @Put('{id}')
   @Security('caller', ['macro:update'])
@@ -119,7 +116,6 @@ export class MacrosController extends ApiController {
    * Only for owners and admins of the macro. Workbook versions keep what it said; cells that name it are left dangling. With `If-Match`, a newer
    * version refuses with PRECONDITION_FAILED (412).
    * @summary Delete a macro
-   * @param id Macro, by its UUID.
    */
   @Delete('{id}')
   @Security('caller', ['macro:manage'])
@@ -131,7 +127,6 @@ export class MacrosController extends ApiController {
    * Only for owners and admins of the macro. Everybody who is signed in may then read and run it. There is no way back: `private` for a public macro
    * refuses with VISIBILITY_NOT_MONOTONIC (409). With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Make a macro public
-   * @param id Macro, by its UUID.
    */
   @Patch('{id}/visibility')
   @Security('caller', ['macro:manage'])
@@ -147,7 +142,6 @@ export class MacrosController extends ApiController {
    * For everybody who may read the macro. Answers the linked protocols that you may read, by name. X-Total-Count says how many there are, and Link
    * leads to the other pages.
    * @summary List protocols linked to a macro
-   * @param id Macro, by its UUID.
    */
   @Get('{id}/protocols')
   @Security('caller', ['macro:read'])
@@ -163,7 +157,6 @@ export class MacrosController extends ApiController {
    * Only for owners and admins of the macro, and for protocols that they may read. All are linked, or none; the links are answered. A link that is
    * there stays.
    * @summary Link protocols to a macro
-   * @param id Macro, by its UUID.
    */
   @Post('{id}/protocols')
   @Security('caller', ['macro:update'])
@@ -175,8 +168,6 @@ export class MacrosController extends ApiController {
   /**
    * Only for owners and admins of the macro. A link that is not there is no error.
    * @summary Unlink a protocol from a macro
-   * @param id Macro, by its UUID.
-   * @param protocolId Protocol, by its UUID.
    */
   @Delete('{id}/protocols/{protocolId}')
   @Security('caller', ['macro:update'])
@@ -188,7 +179,6 @@ export class MacrosController extends ApiController {
    * For everybody who may read the macro. Newest first. A change of its code or language makes a version. X-Total-Count says how many there are, and
    * Link leads to the other pages.
    * @summary List the versions of a macro
-   * @param id Macro, by its UUID.
    */
   @Get('{id}/versions')
   @Security('caller', ['macro:read'])
@@ -205,7 +195,6 @@ export class MacrosController extends ApiController {
    * For everybody who may read the macro. Answers what it said at that version, which never changes. One that was never made is CODE_VERSION_NOT_FOUND
    * (404).
    * @summary Read one version of a macro
-   * @param id Macro, by its UUID.
    * @param version Number of the version, from 1.
    * @isInt version
    * @minimum version 1

@@ -15,7 +15,6 @@ export class MetadataController extends ApiController {
    * For everybody who may read the experiment. Newest first. X-Total-Count says how many there are, and Link leads to the other pages. In an
    * anonymised experiment a pseudonym names who made one.
    * @summary List the metadata tables of an experiment
-   * @param id Experiment, by its UUID.
    * @param page Page to answer, counted from 1; 1 by default.
    * @param pageSize Rows of one page, 1 to 100; 100 by default.
    * @isInt page
@@ -45,7 +44,6 @@ export class MetadataController extends ApiController {
    * that every measurement has refuse with INVALID_INPUT (400); more than 100 tables, 50,000,000 characters, or 5,000,000 cells together (joined
    * rows by columns) with METADATA_FULL (409). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Add a metadata table
-   * @param id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:manage'])
@@ -58,8 +56,6 @@ export class MetadataController extends ApiController {
   /**
    * For everybody who may read the experiment. Its ETag is what a change sends as `If-Match`. In an anonymised experiment a pseudonym names who made it.
    * @summary Read one metadata table
-   * @param id Experiment, by its UUID.
-   * @param metadataId Metadata table, by its UUID.
    */
   @Get('{metadataId}')
   @Security('caller', ['experiment:read'])
@@ -74,8 +70,6 @@ export class MetadataController extends ApiController {
    * Only for owners and admins of the experiment. Who made it, and when, stay. The same is checked as of a new table. With `If-Match`, a newer
    * version refuses with PRECONDITION_FAILED (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Replace a metadata table
-   * @param id Experiment, by its UUID.
-   * @param metadataId Metadata table, by its UUID.
    */
   @Put('{metadataId}')
   @Security('caller', ['experiment:manage'])
@@ -94,8 +88,6 @@ export class MetadataController extends ApiController {
    * Only for owners and admins of the experiment. Its columns leave the measurements. With `If-Match`, a newer version refuses with
    * PRECONDITION_FAILED (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Remove a metadata table
-   * @param id Experiment, by its UUID.
-   * @param metadataId Metadata table, by its UUID.
    */
   @Delete('{metadataId}')
   @Security('caller', ['experiment:manage'])

@@ -59,8 +59,6 @@ export interface MetadataRecord {
   duplicateIdentifiers: string[];
   /** Person who made it, by their UUID. A pseudonym in an anonymised experiment, but to its managers and to themselves. */
   createdBy: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }

@@ -17,7 +17,6 @@ export class MonitoringController extends ApiController {
   /**
    * For everybody who may read the device. Answers the time of its newest measurement, to whichever experiment it went.
    * @summary Read when a device last sent data
-   * @param deviceId Device, by its UUID.
    */
   @Get('{deviceId}/activity')
   @Security('caller', ['device:read'])
@@ -29,7 +28,6 @@ export class MonitoringController extends ApiController {
    * For everybody who may read the device. Answers the versions in order; a version that came back is there again. A range that is empty or too long
    * refuses with RANGE_INVALID (400).
    * @summary Read which firmware a device has run
-   * @param deviceId Device, by its UUID.
    * @param from Beginning of the range, which belongs to it.
    * @param to End of the range, which does not belong to it; at most 31 days after `from`.
    * @param bucket Counts are summed up by `hour` or `day`, in UTC.
@@ -49,7 +47,6 @@ export class MonitoringController extends ApiController {
    * For everybody who may read the device. Answers its connections, sessions, uptime, throughput, battery and payload. Of experiments that you may
    * not read there is only a count. A range that is empty or too long refuses with RANGE_INVALID (400).
    * @summary Watch one device
-   * @param deviceId Device, by its UUID.
    * @param from Beginning of the range, which belongs to it.
    * @param to End of the range, which does not belong to it; at most 31 days after `from`.
    * @param bucket Counts are summed up by `hour` or `day`, in UTC.
@@ -69,7 +66,6 @@ export class MonitoringController extends ApiController {
    * For everybody who may read the device. Busiest first; those that you may not read are one row without an id. A range that is empty or too long
    * refuses with RANGE_INVALID (400).
    * @summary List experiments a device has sent to
-   * @param deviceId Device, by its UUID.
    * @param from Beginning of the range, which belongs to it.
    * @param to End of the range, which does not belong to it; at most 31 days after `from`.
    */
@@ -87,7 +83,6 @@ export class GroupMonitoringController extends ApiController {
    * For everybody who may read the group. Answers connections, measurements by bucket and experiment, and firmware of the members that you may read.
    * A range that is empty or too long refuses with RANGE_INVALID (400).
    * @summary Watch the devices of a group
-   * @param groupId Device group, by its UUID.
    * @param from Beginning of the range, which belongs to it.
    * @param to End of the range, which does not belong to it; at most 31 days after `from`.
    * @param bucket Counts are summed up by `hour` or `day`, in UTC.

@@ -24,7 +24,6 @@ export interface ManagedOrganization {
   location: string | null;
   /** `public`: everybody who is signed in sees it and may ask to join. `private`: only its members see it. */
   visibility: OrganizationVisibility;
-  /** When it was made, in UTC. */
   createdAt: Date;
 }
 
@@ -38,7 +37,6 @@ export interface ManagedMember {
   userId: string;
   /** `owner`, `admin` or `member`; a stored list of roles is comma-joined. */
   role: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
 }
 
@@ -202,7 +200,6 @@ export interface OrganizationInvitation {
   status: InvitationState;
   /** When it ends by itself, in UTC: 48 hours after it was last sent. */
   expiresAt: Date;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** Person who invited, by their UUID. */
   inviterId: string;

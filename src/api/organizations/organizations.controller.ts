@@ -83,7 +83,6 @@ export class OrganizationsController extends ApiController {
    * For everybody who is signed in, of a public organization; of a private one for its members. Others get ORGANIZATION_NOT_FOUND (404), as for one
    * that does not exist.
    * @summary Read one organization
-   * @param id Organization, by its UUID.
    */
   @Get('{id}')
   @Security('caller')
@@ -98,7 +97,6 @@ export class OrganizationsController extends ApiController {
    * For everybody who may see the organization. Answers its experiments, protocols, macros, workbooks, devices and device groups that you may read,
    * last changed first, and how many there are of each type.
    * @summary List what you can read of an organization
-   * @param id Organization, by its UUID.
    */
   @Get('{id}/resources')
   @Security('caller')
@@ -116,7 +114,6 @@ export class OrganizationsController extends ApiController {
   /**
    * Only for its members, else MEMBERS_ONLY (403). Who has been in it longest comes first.
    * @summary List the members of an organization
-   * @param id Organization, by its UUID.
    */
   @Get('{id}/members')
   @Security('caller')
@@ -132,7 +129,6 @@ export class OrganizationsController extends ApiController {
   /**
    * Only for its owners; everybody else gets ORGANIZATION_NOT_FOUND (404). Answers how many resources of each type must be moved or deleted first.
    * @summary List what keeps an organization from deletion
-   * @param id Organization, by its UUID.
    */
   @Get('{id}/deletion-blockers')
   @Security('caller')
@@ -145,7 +141,6 @@ export class OrganizationsController extends ApiController {
   /**
    * Only for its members, else MEMBERS_ONLY (403). Answers the teams and who is in them.
    * @summary List the teams of an organization
-   * @param id Organization, by its UUID.
    */
   @Get('{id}/teams')
   @Security('caller')
@@ -161,7 +156,6 @@ export class OrganizationsController extends ApiController {
   /**
    * Only for members of the organization, else MEMBERS_ONLY (403). Answers every grant that names one of its teams.
    * @summary List what teams have been given
-   * @param id Organization, by its UUID.
    */
   @Get('{id}/team-grants')
   @Security('caller')
@@ -173,7 +167,6 @@ export class OrganizationsController extends ApiController {
   /**
    * Only for its owners and admins, else ADMINS_ONLY (403). Pending ones come first.
    * @summary List requests to join an organization
-   * @param id Organization, by its UUID.
    */
   @Get('{id}/join-requests')
   @Security('caller')
@@ -190,7 +183,6 @@ export class OrganizationsController extends ApiController {
    * For everybody who is signed in. Its owners and admins get a letter. Asking again while a request is pending answers that one. A member is refused
    * with ALREADY_MEMBER (409).
    * @summary Ask to join a public organization
-   * @param id Organization, by its UUID.
    */
   @Post('{id}/join-requests')
   @Security('caller')
@@ -202,7 +194,6 @@ export class OrganizationsController extends ApiController {
   /**
    * For whoever asked; it stays on record as cancelled. Without a pending request it answers JOIN_REQUEST_NOT_FOUND (404).
    * @summary Take your request to join back
-   * @param id Organization, by its UUID.
    */
   @Delete('{id}/join-requests/me')
   @Security('caller')
@@ -215,7 +206,6 @@ export class OrganizationsController extends ApiController {
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). Who is approved becomes a member; either way the person gets a letter.
    * Refused with JOIN_REQUEST_DECIDED when it was decided before, and ORGANIZATION_FULL at 100 members (409).
    * @summary Decide a request to join
-   * @param id Organization, by its UUID.
    * @param requestId Request to join, by its UUID.
    */
   @Patch('{id}/join-requests/{requestId}')
@@ -232,7 +222,6 @@ export class OrganizationsController extends ApiController {
    * Only for its owners and admins, else ADMINS_ONLY (403). Answers every change of access, identity and data that concerns the organization, newest
    * first; with filters those that fit all of them. A range that is empty refuses with RANGE_INVALID (400). X-Total-Count is exact up to 10,000.
    * @summary Read the audit log of an organization
-   * @param id Organization, by its UUID.
    */
   @Get('{id}/audit')
   @Security('caller')

@@ -90,7 +90,6 @@ export interface OrganizationDetail {
   memberCount: number;
   /** Resources that it owns and that you can read. */
   resourceCount: number;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** Yours; null when you are not a member. */
   role: MembershipRole | null;
@@ -108,7 +107,6 @@ export interface OrganizationResource {
   description: string | null;
   /** `private`: for the owning organization and those it is shared with. `public`: for everybody who is signed in to read. */
   visibility: OrganizationVisibility;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
   /** Rows of its collaborator list. */
   collaboratorCount: number;
@@ -212,7 +210,6 @@ export interface OrganizationTeam {
   name: string;
   /** Organization that the team belongs to. */
   organizationId: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** People in the team. */
   members: TeamPerson[];
@@ -267,9 +264,7 @@ export interface OrganizationJoinRequest {
   decidedBy: string | null;
   /** When it was decided or taken back, in UTC; null while it is pending. */
   decidedAt: Date | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 

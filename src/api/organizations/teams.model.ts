@@ -8,9 +8,7 @@ export interface ManagedTeam {
   name: string;
   /** Organization that the team belongs to. */
   organizationId: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 
@@ -22,7 +20,6 @@ export interface ManagedTeamMember {
   teamId: string;
   /** Person, by their UUID. */
   userId: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
 }
 

@@ -71,7 +71,6 @@ export class PeopleController extends ApiController {
    * For everybody who is signed in. The address is shown only of yourself and of people you share an organization or a resource with. Nobody of that
    * id is USER_NOT_FOUND (404).
    * @summary Read an account
-   * @param id Person, by their UUID.
    */
   @Get('{id}')
   @Security('caller')
@@ -86,7 +85,6 @@ export class PeopleController extends ApiController {
    * Only for yourself, else NOT_YOUR_ACCOUNT (403). What identifies you goes; what you made stays as by "Deleted User". While nobody else answers for
    * a resource or organization of yours, it refuses with ACCOUNT_BLOCKED (409), which lists them. There is no way back.
    * @summary Close your account
-   * @param id Person, by their UUID.
    * @param deleteOwned Deletes with it the private resources that nobody else can reach; false by default.
    */
   @Delete('{id}')
@@ -100,7 +98,6 @@ export class PeopleController extends ApiController {
   /**
    * For everybody who is signed in. Nobody of that id is USER_NOT_FOUND (404).
    * @summary Read a profile
-   * @param id Person, by their UUID.
    */
   @Get('{id}/profile')
   @Security('caller')
@@ -115,7 +112,6 @@ export class PeopleController extends ApiController {
    * Only for yourself, else NOT_YOUR_ACCOUNT (403). Answers the resources and organizations that nobody else answers for, and who could take each
    * resource over.
    * @summary List what keeps your account open
-   * @param id Person, by their UUID.
    */
   @Get('{id}/deletion-blockers')
   @Security('caller')

@@ -12,7 +12,6 @@ export interface UserAccount {
   emailVerified: boolean;
   /** Web address of the account's picture; null without one. */
   image: string | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** Whether the person has filled in a profile. */
   registered: boolean;

@@ -52,7 +52,6 @@ export class ProtocolsController extends ApiController {
   /**
    * For everybody who may read the protocol. Answers it with its code, and what you may do with it.
    * @summary Read one protocol
-   * @param id Protocol, by its UUID.
    */
   @Get('{id}')
   @Security('caller', ['protocol:read'])
@@ -70,7 +69,6 @@ export class ProtocolsController extends ApiController {
    * Only for owners and admins of the protocol. Fields that are left out keep their value; a change of code or family raises `codeVersion`. With
    * `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Change a protocol
-   * @param id Protocol, by its UUID.
    */
   @Patch('{id}')
   @Security('caller', ['protocol:update'])
@@ -84,7 +82,6 @@ export class ProtocolsController extends ApiController {
    * Only for owners and admins of the protocol. Workbook versions keep what it said; cells that name it are left dangling. With `If-Match`, a newer
    * version refuses with PRECONDITION_FAILED (412).
    * @summary Delete a protocol
-   * @param id Protocol, by its UUID.
    */
   @Delete('{id}')
   @Security('caller', ['protocol:manage'])
@@ -96,7 +93,6 @@ export class ProtocolsController extends ApiController {
    * Only for owners and admins of the protocol. Everybody who is signed in may then read it. There is no way back: `private` for a public protocol
    * refuses with VISIBILITY_NOT_MONOTONIC (409). With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Make a protocol public
-   * @param id Protocol, by its UUID.
    */
   @Patch('{id}/visibility')
   @Security('caller', ['protocol:manage'])
@@ -112,7 +108,6 @@ export class ProtocolsController extends ApiController {
    * For everybody who may read the protocol. Answers the linked macros that you may read, by name. X-Total-Count says how many there are, and Link
    * leads to the other pages.
    * @summary List macros linked to a protocol
-   * @param id Protocol, by its UUID.
    */
   @Get('{id}/macros')
   @Security('caller', ['protocol:read'])
@@ -128,7 +123,6 @@ export class ProtocolsController extends ApiController {
    * Only for owners and admins of the protocol, and for macros that they may read. All are linked, or none; the links are answered. A link that is
    * there stays.
    * @summary Link macros to a protocol
-   * @param id Protocol, by its UUID.
    */
   @Post('{id}/macros')
   @Security('caller', ['protocol:update'])
@@ -140,8 +134,6 @@ export class ProtocolsController extends ApiController {
   /**
    * Only for owners and admins of the protocol. A link that is not there is no error.
    * @summary Unlink a macro from a protocol
-   * @param id Protocol, by its UUID.
-   * @param macroId Macro, by its UUID.
    */
   @Delete('{id}/macros/{macroId}')
   @Security('caller', ['protocol:update'])
@@ -153,7 +145,6 @@ export class ProtocolsController extends ApiController {
    * For everybody who may read the protocol. Newest first. A change of its code or family makes a version. X-Total-Count says how many there are, and
    * Link leads to the other pages.
    * @summary List the versions of a protocol
-   * @param id Protocol, by its UUID.
    */
   @Get('{id}/versions')
   @Security('caller', ['protocol:read'])
@@ -170,7 +161,6 @@ export class ProtocolsController extends ApiController {
    * For everybody who may read the protocol. Answers what it said at that version, which never changes. One that was never made is CODE_VERSION_NOT_FOUND
    * (404).
    * @summary Read one version of a protocol
-   * @param id Protocol, by its UUID.
    * @param version Number of the version, from 1.
    * @isInt version
    * @minimum version 1

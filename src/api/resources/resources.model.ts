@@ -96,9 +96,7 @@ export interface LibraryResource {
   createdByName: string;
   /** What this was copied from; null when that is nothing, or gone. */
   forkedFrom: string | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
   /** What you may do with it. In answers to a GET of one; absent elsewhere. */
   capabilities?: ResourceCapabilities;

@@ -63,8 +63,6 @@ export class SharingController extends ApiController {
   /**
    * For everybody who may share the resource: its owners and admins. Answers the teams of the organization that owns the resource.
    * @summary List teams you can share with
-   * @param resourceType What kind of resource it is.
-   * @param id Resource, by its UUID.
    */
   @Get('{resourceType}/{id}/grantee-teams')
   @Security('caller', ['resource:share'])
@@ -81,8 +79,6 @@ export class SharingController extends ApiController {
   /**
    * For everybody who may share the resource: its owners and admins. Answers people who can be named as grantees, best match first.
    * @summary List people you can share with
-   * @param resourceType What kind of resource it is.
-   * @param id Resource, by its UUID.
    */
   @Get('{resourceType}/{id}/grantee-users')
   @Security('caller', ['resource:share'])
@@ -95,8 +91,6 @@ export class SharingController extends ApiController {
    * For everybody who may share the resource: its owners and admins. Answers everyone who answers for it or reaches it: owners, admins and members of
    * its organization, then every grant, newest first.
    * @summary List who reaches a resource
-   * @param resourceType What kind of resource it is.
-   * @param id Resource, by its UUID.
    */
   @Get('{resourceType}/{id}/collaborators')
   @Security('caller', ['resource:share'])
@@ -115,8 +109,6 @@ export class SharingController extends ApiController {
    * yours, and answers who reaches the resource now. Naming a grantee again changes the role. Refused with GRANTEE_NOT_FOUND (400) for whom you
    * cannot name, LAST_ADMIN when nobody would answer for it any more, and EXPERIMENT_ARCHIVED (409).
    * @summary Share a resource
-   * @param resourceType What kind of resource it is.
-   * @param id Resource, by its UUID.
    */
   @Post('{resourceType}/{id}/collaborators')
   @Security('caller', ['resource:share'])
@@ -129,8 +121,6 @@ export class SharingController extends ApiController {
    * For whoever holds a direct grant, on an archived experiment too. Without one it answers GRANT_NOT_FOUND (404). Refused with LAST_ADMIN (409) when
    * nobody would answer for the resource any more.
    * @summary Give up your own grant
-   * @param resourceType What kind of resource it is.
-   * @param id Resource, by its UUID.
    */
   @Delete('{resourceType}/{id}/collaborators/me')
   @Security('caller')
@@ -143,9 +133,6 @@ export class SharingController extends ApiController {
    * For everybody who may share the resource: its owners and admins. Answers who reaches the resource now. Refused with GRANT_NOT_FOUND (404), with
    * LAST_ADMIN when nobody would answer for it any more, and EXPERIMENT_ARCHIVED (409).
    * @summary Change the role of a grant
-   * @param resourceType What kind of resource it is.
-   * @param id Resource, by its UUID.
-   * @param grantId Grant, by its UUID.
    */
   @Patch('{resourceType}/{id}/collaborators/{grantId}')
   @Security('caller', ['resource:share'])
@@ -162,9 +149,6 @@ export class SharingController extends ApiController {
    * For everybody who may share the resource: its owners and admins. The grantee loses the access that the grant gave, and keeps what other ways
    * give. Refused with GRANT_NOT_FOUND (404), with LAST_ADMIN when nobody would answer for the resource any more, and EXPERIMENT_ARCHIVED (409).
    * @summary Take a grant away
-   * @param resourceType What kind of resource it is.
-   * @param id Resource, by its UUID.
-   * @param grantId Grant, by its UUID.
    */
   @Delete('{resourceType}/{id}/collaborators/{grantId}')
   @Security('caller', ['resource:share'])
@@ -178,8 +162,6 @@ export class SharingController extends ApiController {
    * they must be in the other one too, else NOT_A_MEMBER (403). Moves an experiment, a macro, a protocol or a workbook; team grants stay behind.
    * Refused with NOT_TRANSFERABLE or ALREADY_THERE (400), and RESOURCE_MOVED (409) when somebody else moved it meanwhile.
    * @summary Move a resource to another organization
-   * @param resourceType What kind of resource it is.
-   * @param id Resource, by its UUID.
    */
   @Post('{resourceType}/{id}/transfer')
   @Security('caller', ['resource:transfer'])

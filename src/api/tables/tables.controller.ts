@@ -13,8 +13,6 @@ export class TablesController extends ApiController {
    * again, and makes another table. A table that the service makes itself refuses with TABLE_NOT_UPLOADED (400), an archived experiment with
    * EXPERIMENT_ARCHIVED (409).
    * @summary Remove an upload table
-   * @param id Experiment, by its UUID.
-   * @param tableId Upload table, by its UUID.
    */
   @Delete('{tableId}')
   @Security('caller', ['experiment:manage'])
@@ -30,8 +28,6 @@ export class TablesController extends ApiController {
    * name the column keep its old name. Refused with TABLE_NOT_UPLOADED or COLUMN_FIXED (400), COLUMN_NOT_FOUND (404), COLUMN_NAME_TAKEN,
    * COLUMN_CHANGE_RUNNING or EXPERIMENT_ARCHIVED (409).
    * @summary Rename or retype a column
-   * @param id Experiment, by its UUID.
-   * @param tableId Upload table, by its UUID.
    * @param name What the column is called now.
    */
   @Patch('{tableId}/columns/{name}')
@@ -50,8 +46,6 @@ export class TablesController extends ApiController {
    * For everybody who may contribute to the experiment: members of its organization and people with a grant. Answers how far the change is, and once
    * it is completed its report.
    * @summary Follow a change of a column
-   * @param id Experiment, by its UUID.
-   * @param tableId Upload table, by its UUID.
    * @param changeId Change of a column, by its UUID.
    */
   @Get('{tableId}/column-changes/{changeId}')

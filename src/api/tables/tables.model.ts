@@ -63,7 +63,6 @@ export interface ColumnChange {
   report?: ColumnChangeReport;
   /** Why it failed; the table is then what it was. Absent otherwise. */
   errorMessage?: string;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** When it began to run, in UTC; absent until then. */
   startedAt?: Date;

@@ -47,7 +47,6 @@ export class UploadsController extends ApiController {
    * newest first, with counts that reconcile: rowsIn = rowCount + quarantined + alreadyThere. X-Total-Count says how many there are, and Link leads
    * to the other pages.
    * @summary List uploads into an experiment
-   * @param id Experiment, by its UUID.
    */
   @Get()
   @Security('caller', ['experiment:contribute'])
@@ -73,7 +72,6 @@ export class UploadsController extends ApiController {
    * column its type, how many values are missing and how many odd, with examples. The fields `missing`, `decimal`, `dateOrder` and `types` say it instead.
    * Of an xlsx file the first sheet that is not hidden is read, or the one that `sheet` names.
    * @summary Upload files into a table
-   * @param id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:contribute'])
@@ -103,7 +101,6 @@ export class UploadsController extends ApiController {
    * looked at whole. A file that cannot be read has the status `failed` and says why. Refused with TABLE_NAME_TAKEN or EXPERIMENT_ARCHIVED (409),
    * UPLOAD_REFUSED (400) for a name or order of parts that cannot be, and FILE_TOO_LARGE (413).
    * @summary Look at files before they are uploaded
-   * @param id Experiment, by its UUID.
    */
   @Post('preview')
   @Security('caller', ['experiment:contribute'])
@@ -117,8 +114,6 @@ export class UploadsController extends ApiController {
    * For everybody who may contribute to the experiment: members of its organization and people with a grant. Answers the upload with what became of
    * every file and column. Until its `status` has ended, the counts still grow.
    * @summary Read one upload and its report
-   * @param id Experiment, by its UUID.
-   * @param uploadId Upload, by its UUID.
    */
   @Get('{uploadId}')
   @Security('caller', ['experiment:contribute'])
@@ -132,8 +127,6 @@ export class UploadsController extends ApiController {
    * else changes. Files that failed with the reason `processing_failed` are read again too. It is for use after an update or a raised limit of the service. An upload with neither is answered as it is. Refused
    * with UPLOAD_RUNNING while the upload is being read, EXPERIMENT_ARCHIVED (409), and TABLE_DELETED (410) when its table was removed.
    * @summary Read the quarantined records again
-   * @param id Experiment, by its UUID.
-   * @param uploadId Upload, by its UUID.
    */
   @Post('{uploadId}/replay')
   @Security('caller', ['experiment:contribute'])

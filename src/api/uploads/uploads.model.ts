@@ -40,7 +40,6 @@ export interface Upload {
   alreadyThere: number;
   /** Person who sent it, by their UUID. Null when the account is gone, and to others in an anonymised experiment. */
   createdBy: string | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** When reading ended, in UTC; null until then. */
   completedAt: Date | null;

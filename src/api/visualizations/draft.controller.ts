@@ -28,7 +28,6 @@ export class DraftController extends ApiController {
    * that the pictures are drawn from, with its data. A chart that lacks a table or a column refuses with VISUALIZATION_INCOMPLETE (409), a look that the
    * picture cannot have with QUERY_REFUSED (400), a table that you may not read with TABLE_DENIED (403).
    * @summary Draw a chart without storing it
-   * @param id Experiment, by its UUID.
    */
   @Get()
   @Security('caller', ['experiment:read'])

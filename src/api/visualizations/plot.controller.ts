@@ -15,8 +15,6 @@ export class PlotController extends ApiController {
    * thinned to 2,000 points, which the series says. A draft refuses with VISUALIZATION_INCOMPLETE (409), a table that you may not read with
    * TABLE_DENIED (403). Charts of one person are read one after the other.
    * @summary Read what a chart shows
-   * @param id Experiment, by its UUID.
-   * @param visualizationId Chart, by its UUID.
    */
   @Get('data')
   @Security('caller', ['experiment:read'])
@@ -36,8 +34,6 @@ export class PlotController extends ApiController {
    * million dots and one that takes longer than 20 seconds to draw refuse with QUERY_REFUSED (400), a draft with VISUALIZATION_INCOMPLETE (409), a table
    * that you may not read with TABLE_DENIED (403). Pictures of one person are drawn one after the other.
    * @summary Draw a chart as a picture
-   * @param id Experiment, by its UUID.
-   * @param visualizationId Chart, by its UUID.
    */
   @Get('image')
   @Security('caller', ['experiment:read'])

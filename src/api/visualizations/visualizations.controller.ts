@@ -14,7 +14,6 @@ export class VisualizationsController extends ApiController {
   /**
    * For everybody who may read the experiment. Newest first. X-Total-Count says how many there are, and Link leads to the others.
    * @summary List the charts of an experiment
-   * @param id Experiment, by its UUID.
    * @param chartFamily Only charts of this family.
    * @param limit Rows at most, 0 to 100; 50 by default.
    * @param offset Rows to skip before the first; 0 by default.
@@ -47,7 +46,6 @@ export class VisualizationsController extends ApiController {
    * type has, single ones at most once, and from one table, else INVALID_INPUT (400) says which is not. An archived experiment refuses with
    * EXPERIMENT_ARCHIVED (409).
    * @summary Add a chart
-   * @param id Experiment, by its UUID.
    */
   @Post()
   @Security('caller', ['experiment:manage'])
@@ -60,8 +58,6 @@ export class VisualizationsController extends ApiController {
    * For everybody who may read the experiment. Answers what the chart is drawn from and how it looks; `data` and `image` draw it. In an anonymised
    * experiment a pseudonym names who made it.
    * @summary Read one chart
-   * @param id Experiment, by its UUID.
-   * @param visualizationId Chart, by its UUID.
    */
   @Get('{visualizationId}')
   @Security('caller', ['experiment:read'])
@@ -77,8 +73,6 @@ export class VisualizationsController extends ApiController {
    * same is checked as of a new chart. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412). An archived experiment refuses with
    * EXPERIMENT_ARCHIVED (409).
    * @summary Change a chart
-   * @param id Experiment, by its UUID.
-   * @param visualizationId Chart, by its UUID.
    */
   @Patch('{visualizationId}')
   @Security('caller', ['experiment:manage'])
@@ -96,8 +90,6 @@ export class VisualizationsController extends ApiController {
    * Only for owners and admins of the experiment. Dashboards that show it keep an empty place. With `If-Match`, a newer version refuses with
    * PRECONDITION_FAILED (412). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Remove a chart
-   * @param id Experiment, by its UUID.
-   * @param visualizationId Chart, by its UUID.
    */
   @Delete('{visualizationId}')
   @Security('caller', ['experiment:manage'])

@@ -20,8 +20,6 @@ export class WebhookDeliveriesController extends ApiController {
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). Newest first: the last 30 days unless the operator sets another time, and
    * at most the last 1,000.
    * @summary List what a webhook was sent
-   * @param id Organization, by its UUID.
-   * @param webhookId Webhook, by its UUID.
    */
   @Get()
   public async listWebhookDeliveries(
@@ -43,9 +41,6 @@ export class WebhookDeliveriesController extends ApiController {
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). Answers its body and its attempts. One that is kept no longer is
    * WEBHOOK_DELIVERY_NOT_FOUND (404).
    * @summary Read one delivery of a webhook
-   * @param id Organization, by its UUID.
-   * @param webhookId Webhook, by its UUID.
-   * @param deliveryId Delivery, by its UUID, which is its `webhook-id`.
    */
   @Get('{deliveryId}')
   public async getWebhookDelivery(
@@ -60,9 +55,6 @@ export class WebhookDeliveriesController extends ApiController {
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). Sends a delivery that has ended, under the same `webhook-id`. Refused
    * with WEBHOOK_DELIVERY_PENDING while it is still being tried, and WEBHOOK_DISABLED (409).
    * @summary Send a delivery once more
-   * @param id Organization, by its UUID.
-   * @param webhookId Webhook, by its UUID.
-   * @param deliveryId Delivery, by its UUID, which is its `webhook-id`.
    */
   @Post('{deliveryId}/redeliver')
   public async repeatWebhookDelivery(

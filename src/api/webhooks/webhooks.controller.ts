@@ -22,7 +22,6 @@ export class WebhooksController extends ApiController {
   /**
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). Answers the endpoints that it has registered, newest first.
    * @summary List the webhooks of an organization
-   * @param id Organization, by its UUID.
    */
   @Get()
   public async listWebhooks(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<Webhook[]> {
@@ -34,7 +33,6 @@ export class WebhooksController extends ApiController {
    * signing secret is in this answer and in no other. An address that cannot be called refuses with INVALID_INPUT (400), more than 20 webhooks with
    * WEBHOOK_LIMIT_REACHED (409).
    * @summary Register a webhook
-   * @param id Organization, by its UUID.
    */
   @Post()
   @SuccessResponse(201, 'Created')
@@ -47,8 +45,6 @@ export class WebhooksController extends ApiController {
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). Answers what it is told of, and how it fares. Its secret is not shown
    * again.
    * @summary Read one webhook
-   * @param id Organization, by its UUID.
-   * @param webhookId Webhook, by its UUID.
    */
   @Get('{webhookId}')
   public async getWebhook(@Path() id: string, @Path() webhookId: string): Promise<Webhook> {
@@ -60,8 +56,6 @@ export class WebhooksController extends ApiController {
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). Fields that are left out keep their value. Disabling ends what waits;
    * enabling begins with no failures. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Change a webhook
-   * @param id Organization, by its UUID.
-   * @param webhookId Webhook, by its UUID.
    */
   @Patch('{webhookId}')
   public async updateWebhook(
@@ -79,8 +73,6 @@ export class WebhooksController extends ApiController {
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). The log of its deliveries goes with it. With `If-Match`, a newer version
    * refuses with PRECONDITION_FAILED (412).
    * @summary Remove a webhook
-   * @param id Organization, by its UUID.
-   * @param webhookId Webhook, by its UUID.
    */
   @Delete('{webhookId}')
   public async deleteWebhook(@Request() request: HttpRequest, @Path() id: string, @Path() webhookId: string): Promise<null> {
@@ -92,8 +84,6 @@ export class WebhooksController extends ApiController {
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). The new secret is shown in this answer only. For 24 hours calls carry
    * signatures by both.
    * @summary Replace the signing secret of a webhook
-   * @param id Organization, by its UUID.
-   * @param webhookId Webhook, by its UUID.
    */
   @Post('{webhookId}/rotate-secret')
   public async rotateWebhookSecret(@Path() id: string, @Path() webhookId: string): Promise<RotatedSecret> {
@@ -105,8 +95,6 @@ export class WebhooksController extends ApiController {
    * Only for owners and admins of the organization, else ADMINS_ONLY (403). Sends a message of kind `webhook.test`; the delivery says what becomes of
    * it. A disabled webhook refuses with WEBHOOK_DISABLED (409).
    * @summary Send a test to a webhook
-   * @param id Organization, by its UUID.
-   * @param webhookId Webhook, by its UUID.
    */
   @Post('{webhookId}/test')
   @SuccessResponse(201, 'Created')

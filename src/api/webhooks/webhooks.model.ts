@@ -24,9 +24,7 @@ export interface Webhook {
   lastSuccessAt: Date | null;
   /** Person who registered it, by their UUID; null when the account is gone. */
   createdBy: string | null;
-  /** When it was made, in UTC. */
   createdAt: Date;
-  /** When it was last changed, in UTC. */
   updatedAt: Date;
 }
 
@@ -125,7 +123,6 @@ export interface WebhookDelivery {
   lastStatusCode: number | null;
   /** Why the last attempt failed; null when it was accepted, and before the first. */
   lastFailure: WebhookFailure;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** When it was delivered or given up, in UTC; null until then. */
   completedAt: Date | null;

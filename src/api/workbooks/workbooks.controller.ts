@@ -57,7 +57,6 @@ export class WorkbooksController extends ApiController {
   /**
    * For everybody who may read the workbook. Answers it with its cells, and what you may do with it.
    * @summary Read one workbook
-   * @param id Workbook, by its UUID.
    */
   @Get('{id}')
   @Security('caller', ['workbook:read'])
@@ -75,7 +74,6 @@ export class WorkbooksController extends ApiController {
    * Only for owners and admins of the workbook. Fields that are left out keep their value; cells and metadata are replaced as a whole. It makes no
    * version: experiments keep the one that they follow. With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Change a workbook
-   * @param id Workbook, by its UUID.
    */
   @Patch('{id}')
   @Security('caller', ['workbook:update'])
@@ -88,7 +86,6 @@ export class WorkbooksController extends ApiController {
    * Only for owners and admins of the workbook. Experiments that follow one of its versions keep that version and their flow. With `If-Match`, a
    * newer version refuses with PRECONDITION_FAILED (412).
    * @summary Delete a workbook
-   * @param id Workbook, by its UUID.
    */
   @Delete('{id}')
   @Security('caller', ['workbook:manage'])
@@ -100,7 +97,6 @@ export class WorkbooksController extends ApiController {
    * Only for owners and admins of the workbook. Everybody who is signed in may then read it. There is no way back: `private` for a public workbook
    * refuses with VISIBILITY_NOT_MONOTONIC (409). With `If-Match`, a newer version refuses with PRECONDITION_FAILED (412).
    * @summary Make a workbook public
-   * @param id Workbook, by its UUID.
    */
   @Patch('{id}/visibility')
   @Security('caller', ['workbook:manage'])
@@ -116,7 +112,6 @@ export class WorkbooksController extends ApiController {
    * For everybody who may read the workbook. Answers what would stop it from working in the field, as you would meet it: missing references, dangling
    * branches, reserved names.
    * @summary List the problems of a workbook
-   * @param id Workbook, by its UUID.
    */
   @Get('{id}/problems')
   @Security('caller', ['workbook:read'])
@@ -128,7 +123,6 @@ export class WorkbooksController extends ApiController {
    * For everybody who may read the workbook. Newest first. Attaching it to an experiment and upgrading make versions. Without `page` and `pageSize`
    * at most 1,000 are answered.
    * @summary List the versions of a workbook
-   * @param id Workbook, by its UUID.
    */
   @Get('{id}/versions')
   @Security('caller', ['workbook:read'])
@@ -146,7 +140,6 @@ export class WorkbooksController extends ApiController {
    * For everybody who may read the workbook. Answers its cells, and what it keeps of the protocols and macros that it uses. A version never changes.
    * One of another workbook is WORKBOOK_VERSION_NOT_FOUND (404).
    * @summary Read one version of a workbook
-   * @param id Workbook, by its UUID.
    * @param versionId Version, by its UUID.
    */
   @Get('{id}/versions/{versionId}')

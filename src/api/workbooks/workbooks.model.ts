@@ -74,7 +74,6 @@ export interface WorkbookVersionSummary {
   workbookId: string;
   /** Number of the version: 1, 2, 3 … */
   version: number;
-  /** When it was made, in UTC. */
   createdAt: Date;
   /** Person who made it, by their UUID. */
   createdBy: string;
