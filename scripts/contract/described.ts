@@ -31,6 +31,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
 };
 
 interface Described {
+  $ref?: string;
   description?: string;
 }
 
@@ -41,8 +42,9 @@ export function describeParameters<P extends Described & { in: string; name: str
   return parameters.map((parameter) => (parameter.in === 'path' ? described(parameter) : parameter));
 }
 
-/** Describes the members of schemas. */
-export function describeMembers(schemas: Readonly<Record<string, { properties?: Record<string, Described> }>>): void {
+/** Describes the members of schemas. One that says nothing of itself is what its type says. */
+export function describeMembers(schemas: Readonly<Record<string, Described & { properties?: Record<string, Described> }>>): void {
   for (const { properties = {} } of Object.values(schemas))
-    for (const [name, member] of Object.entries(properties)) member.description ??= MEMBERS[name];
+    for (const [name, member] of Object.entries(properties))
+      member.description ??= MEMBERS[name] ?? schemas[member.$ref?.split('/').at(-1) ?? '']?.description;
 }

@@ -15,7 +15,6 @@ export interface AnnotationContent {
 
 /** A comment or a flag. */
 export interface NewAnnotation {
-  /** `comment`: a text. `flag`: a mark that filters find by `has_flag`. */
   type: AnnotationType;
   /** What it says; of the same type. */
   content: AnnotationContent;

@@ -74,7 +74,6 @@ export interface Dashboard {
   name: string;
   /** What the dashboard is for; null without one. */
   description: string | null;
-  /** The grid that widgets are laid out on. */
   layout: DashboardLayout;
   /** At most 200. */
   widgets: DashboardWidget[];

@@ -49,7 +49,6 @@ export interface SetAside {
 export interface TableDescriptor {
   /** What `tableName` takes. */
   identifier: string;
-  /** `static`: measurements and devices, which every experiment has. `macro`: what a macro made of measurements. `upload`: files that people sent. */
   tableType: TableType;
   /** What the table is called on a screen. */
   displayName: string;

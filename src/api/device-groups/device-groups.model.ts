@@ -12,7 +12,6 @@ export interface DeviceGroup {
   description: string | null;
   /** Organization that owns it, by its UUID. */
   organizationId: string;
-  /** `private`: for the owning organization and those it is shared with. `public`: for everybody who is signed in to read. */
   visibility: Visibility;
   /** Person who made it, by their UUID. */
   createdBy: string;

@@ -30,9 +30,6 @@ export interface Device {
   name: string | null;
   /** What kind of instrument it is. */
   deviceType: DeviceType;
-  /**
-   * `pending`: registered, without a certificate. `active`: with one, or a phone. `rotating`: getting another. `revoked`: its certificate was ended.
-   */
   status: DeviceStatus;
   /** Certificate that it connects with; null without one. */
   certificateId: string | null;
@@ -42,7 +39,6 @@ export interface Device {
   createdBy: string;
   /** Organization that owns it, by its UUID. */
   organizationId: string;
-  /** `private`: for the owning organization and those it is shared with. `public`: for everybody who is signed in to read. */
   visibility: Visibility;
   createdAt: Date;
   updatedAt: Date;
@@ -237,9 +233,6 @@ export interface AttachedDevice {
   name: string | null;
   /** What kind of instrument it is. */
   deviceType: DeviceType;
-  /**
-   * `pending`: registered, without a certificate. `active`: with one, or a phone. `rotating`: getting another. `revoked`: its certificate was ended.
-   */
   status: DeviceStatus;
 }
 
@@ -273,9 +266,6 @@ export interface RegistryDevice {
   serialNumber: string;
   /** What kind of instrument it is. */
   deviceType: DeviceType;
-  /**
-   * `pending`: registered, without a certificate. `active`: with one, or a phone. `rotating`: getting another. `revoked`: its certificate was ended.
-   */
   status: DeviceStatus;
   /** Person who registered it, by their UUID. */
   createdBy: string;

@@ -89,10 +89,6 @@ export interface Experiment {
   name: string;
   /** What the experiment is about; null without one. */
   description: string | null;
-  /**
-   * `active`, `stale` and `published` are labels for people. An `archived` experiment can be read but not changed; measurements that arrive wait
-   * until it is opened again.
-   */
   status: ExperimentStatus;
   /**
    * `private`: for its organization and those it is shared with. `public`: for everybody who is signed in to read; also from the instant at which an

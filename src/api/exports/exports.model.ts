@@ -70,7 +70,6 @@ export interface Export {
   tableName: string;
   /** Form of the file. */
   format: ExportFormat;
-  /** `queued` and `running` until the file is written or given up. */
   status: ExportState;
   /** Path of the download; null until the file is complete, and after it has expired. */
   filePath: string | null;

@@ -76,7 +76,6 @@ export interface Flow {
   id: string;
   /** Experiment that it is of. */
   experimentId: string;
-  /** Steps, and the ways between them. */
   graph: FlowGraph;
   createdAt: Date;
   updatedAt: Date;

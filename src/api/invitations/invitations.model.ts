@@ -17,9 +17,7 @@ export interface Invitation {
   resourceId: string | null;
   /** Address that was invited. */
   email: string;
-  /** What is granted when the address signs in. */
   tier: InvitationTier;
-  /** `pending` until the address signs in, or it is taken back. */
   status: InvitationStatus;
   /** Person who invited, by their UUID. */
   invitedBy: string;

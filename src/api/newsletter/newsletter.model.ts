@@ -18,7 +18,6 @@ export type NewsletterStatus = 'subscribed' | 'pending' | 'unsubscribed' | 'none
 
 /** State of a subscription. */
 export interface NewsletterState {
-  /** `pending`: a letter has asked and nobody has confirmed. `none`: there never was a subscription. */
   status: NewsletterStatus;
 }
 

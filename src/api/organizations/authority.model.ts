@@ -22,7 +22,6 @@ export interface ManagedOrganization {
   website: string | null;
   /** Where it is, in words; null when nobody said. */
   location: string | null;
-  /** `public`: everybody who is signed in sees it and may ask to join. `private`: only its members see it. */
   visibility: OrganizationVisibility;
   createdAt: Date;
 }
@@ -148,7 +147,6 @@ export interface OrganizationChanges {
    * @maxLength 1000
    */
   location?: string | null;
-  /** `public`: everybody who is signed in sees it and may ask to join. `private`: only its members see it. */
   visibility?: OrganizationVisibility;
 }
 

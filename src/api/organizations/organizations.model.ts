@@ -32,7 +32,6 @@ export interface OrganizationListItem {
   memberCount: number;
   /** How many of its resources you can read. */
   resourceCount: number;
-  /** `public`: everybody who is signed in sees it and may ask to join. `private`: only its members see it. */
   visibility: OrganizationVisibility;
   /** What you are to it. */
   membershipStatus: MembershipStatus;
@@ -54,7 +53,6 @@ export interface OwnOrganization {
   slug: string;
   /** What the organization does; null without one. */
   description: string | null;
-  /** `public`: everybody who is signed in sees it and may ask to join. `private`: only its members see it. */
   visibility: OrganizationVisibility;
   /** What you are in it. */
   role: MembershipRole;
@@ -84,7 +82,6 @@ export interface OrganizationDetail {
   website: string | null;
   /** Where it is, in words; null when nobody said. */
   location: string | null;
-  /** `public`: everybody who is signed in sees it and may ask to join. `private`: only its members see it. */
   visibility: OrganizationVisibility;
   /** People in it. */
   memberCount: number;
@@ -227,7 +224,6 @@ export interface TeamGrant {
   resourceId: string;
   /** What people call what is shared. */
   resourceName: string;
-  /** `viewer`: may read, and contribute to an experiment. `admin` and `owner`: may do everything. */
   role: GrantRoleName;
 }
 

@@ -88,7 +88,6 @@ export interface LibraryResource {
   organizationId: string;
   /** Name of the owning organization; null for a personal workspace. */
   organizationName: string | null;
-  /** `private`: for the owning organization and those it is shared with. `public`: for everybody who is signed in to read. */
   visibility: Visibility;
   /** Person who made it, by their UUID. */
   createdBy: string;

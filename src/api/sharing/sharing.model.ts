@@ -115,7 +115,6 @@ export interface GrantCollaborator {
   granteeType: GranteeType;
   /** Person, team or organization, by its UUID. */
   granteeId: string;
-  /** `viewer`: may read, and contribute to an experiment. `admin` and `owner`: may do everything. */
   role: GrantRoleName;
   /** When it was made, in UTC. */
   createdAt: string;
@@ -144,7 +143,6 @@ export interface NewGrant {
 
 /** Another role for a grant. */
 export interface GrantPatch {
-  /** `viewer`: may read, and contribute to an experiment. `admin` and `owner`: may do everything. */
   role: GrantRoleName;
 }
 

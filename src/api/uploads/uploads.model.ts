@@ -23,10 +23,6 @@ export interface Upload {
   uploadTableName: string | null;
   /** Kind of all its files. */
   sourceKind: SourceKindName;
-  /**
-   * `pending` while files arrive and wait, `running` while they are read. `completed`: all files are. `failed`: no file could be read. `partial`:
-   * anything between.
-   */
   status: UploadStatus;
   /** Files that arrived. */
   fileCount: number;
@@ -89,7 +85,6 @@ export interface UploadFile {
   filePath: string;
   /** Its name without folders. */
   fileName: string;
-  /** `pending` until it is read. `completed`: no record was quarantined. `partial`: some were. `failed`: nothing of it was stored. */
   status: UploadFileStatus;
   /** SHA-256 of the bytes, 64 hex digits; null until the file has arrived. */
   sha256: string | null;

@@ -111,7 +111,6 @@ export interface WebhookDelivery {
   id: string;
   /** What it tells of. */
   kind: SentKind;
-  /** `pending` while it is being tried, then `delivered` or `failed`. */
   status: WebhookDeliveryStatus;
   /** How often it was tried since it was made, or sent again by hand; the log has all attempts. */
   attempts: number;
