@@ -20,14 +20,18 @@ export interface NewAnnotation {
   content: AnnotationContent;
 }
 
-/** An annotation for one row. */
-export interface RowAnnotation {
+/** The table that is annotated. */
+export interface InTable {
   /**
    * `raw_data`, a macro's id, or an upload table's id or name.
    * @minLength 1
    * @maxLength 256
    */
   tableName: string;
+}
+
+/** An annotation for one row. */
+export interface RowAnnotation extends InTable {
   /**
    * The row's `id`, as reads show it.
    * @minLength 1
@@ -46,13 +50,7 @@ export interface RowAnnotation {
 export type RowId = string;
 
 /** An annotation for each of many rows. */
-export interface RowsAnnotation {
-  /**
-   * `raw_data`, a macro's id, or an upload table's id or name.
-   * @minLength 1
-   * @maxLength 256
-   */
-  tableName: string;
+export interface RowsAnnotation extends InTable {
   /**
    * `id` of 1 to 10,000 rows. Each row gets an annotation of its own; a row that is named twice gets one.
    * @minItems 1
@@ -70,13 +68,7 @@ export interface AnnotationPatch {
 }
 
 /** Which annotations are removed. */
-export interface AnnotationRemoval {
-  /**
-   * `raw_data`, a macro's id, or an upload table's id or name.
-   * @minLength 1
-   * @maxLength 256
-   */
-  tableName: string;
+export interface AnnotationRemoval extends InTable {
   /**
    * `id` of 1 to 10,000 rows.
    * @minItems 1

@@ -14,6 +14,7 @@ import { makeCacheKey, printDataTag, describeTables, openSource } from './data.s
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { makeCursors, placeRead } from './paging.service.ts';
 import { makeFileName } from '../../storage/file-name.ts';
+import type { TableAsked } from '../resources/resources.model.ts';
 
 const PLAN = 'application/vnd.fieldlake.plan+json';
 const TYPES = {
@@ -28,13 +29,17 @@ const OFFERED = ['application/json', ...FORMATS.keys(), PLAN];
 const BOM = Buffer.from('\uFEFF');
 const STREAM_TIMEOUT_MS = 600_000;
 
-interface ReadQuery {
+interface VersionQuery extends TableAsked {
   /**
-   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
-   * @minLength 1
-   * @maxLength 256
+   * Reads the table as it was in this version, which an earlier answer named in X-Table-Version; the newest one when absent.
+   * @isInt
+   * @minimum 0
+   * @maximum 2147483647
    */
-  tableName: string;
+  asOf?: number;
+}
+
+interface ReadQuery extends VersionQuery {
   /**
    * Columns to send, separated by commas, or a JSON array of names; at most 1,000, every column when absent. A name with a comma or dot is quoted:
    * `"a.b"`. A dot reaches into a struct, `contributor.name`, or a document: `data.phi2` is text, `data.phi2::double` a number. A document's types
@@ -83,13 +88,6 @@ interface ReadQuery {
    */
   limit?: number;
   /**
-   * Reads the table as it was in this version, which an earlier answer named in X-Table-Version; the newest one when absent.
-   * @isInt
-   * @minimum 0
-   * @maximum 2147483647
-   */
-  asOf?: number;
-  /**
    * Instead of `page`: a place that the Link header of a page named. Pages from cursors are as quick at the end of a table as at its beginning, and
    * stay with the version of the table that the first of them was read from.
    * @minLength 1
@@ -104,13 +102,7 @@ interface ReadQuery {
   bom?: boolean;
 }
 
-interface DistinctQuery {
-  /**
-   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
-   * @minLength 1
-   * @maxLength 256
-   */
-  tableName: string;
+interface DistinctQuery extends VersionQuery {
   /**
    * Column whose values are asked for; a dot reaches into a struct or document, as in `columns` of a read.
    * @minLength 1
@@ -123,13 +115,6 @@ interface DistinctQuery {
    * @maximum 1000
    */
   limit?: number;
-  /**
-   * Reads the table as it was in this version, which an earlier answer named in X-Table-Version; the newest one when absent.
-   * @isInt
-   * @minimum 0
-   * @maximum 2147483647
-   */
-  asOf?: number;
 }
 
 /** The content type of the answer: `format` beats `Accept`, which may be left out. Errors: notAcceptable. */

@@ -4,15 +4,7 @@ import { ApiController } from '../../http/controllers.ts';
 import { requireTable, getTable } from '../../http/tables.ts';
 import type { Lineage } from './lineage.model.ts';
 import { loadLineage } from './lineage.service.ts';
-
-interface LineageQuery {
-  /**
-   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
-   * @minLength 1
-   * @maxLength 256
-   */
-  tableName: string;
-}
+import type { TableAsked } from '../resources/resources.model.ts';
 
 @Route('api/v1/experiments/{id}/data/rows')
 @Tags('Data')
@@ -31,7 +23,7 @@ export class LineageController extends ApiController {
     @Request() request: HttpRequest,
     @Path('id') _id: string,
     @Path() row: string,
-    @Queries() _query: LineageQuery,
+    @Queries() _query: TableAsked,
   ): Promise<Lineage> {
     return loadLineage(this.ctx, this.caller.userId, getTable(request), row.slice(0, 64));
   }

@@ -16,21 +16,25 @@ export interface DeviceConnectivity {
   lastSeenAt: Date | null;
 }
 
-/** An instrument or phone that sends measurements. */
-export interface Device {
+/** What a device is known by. */
+export interface DeviceKnown {
   /** Device, by its UUID. */
   id: string;
   /** What it is called in the registry; also its MQTT client id. */
   thingName: string;
-  /** Its whole name in the registry, as AWS IoT writes it. */
-  thingArn: string;
   /** Number that its maker gave it; of a phone, the id of the installation. */
   serialNumber: string;
-  /** What people call it; null when nobody named it, and its serial number stands for it. */
-  name: string | null;
   /** What kind of instrument it is. */
   deviceType: DeviceType;
   status: DeviceStatus;
+}
+
+/** An instrument or phone that sends measurements. */
+export interface Device extends DeviceKnown {
+  /** Its whole name in the registry, as AWS IoT writes it. */
+  thingArn: string;
+  /** What people call it; null when nobody named it, and its serial number stands for it. */
+  name: string | null;
   /** Certificate that it connects with; null without one. */
   certificateId: string | null;
   /** The certificate's whole name in the registry; null without one. */
@@ -222,18 +226,9 @@ export interface DeviceExperiment {
 }
 
 /** A device, as an experiment shows it. */
-export interface AttachedDevice {
-  /** Device, by its UUID. */
-  id: string;
-  /** What it is called in the registry; also its MQTT client id. */
-  thingName: string;
-  /** Number that its maker gave it; of a phone, the id of the installation. */
-  serialNumber: string;
+export interface AttachedDevice extends DeviceKnown {
   /** What people call it; null when nobody named it. */
   name: string | null;
-  /** What kind of instrument it is. */
-  deviceType: DeviceType;
-  status: DeviceStatus;
 }
 
 /** A device that may publish to an experiment. */
@@ -257,16 +252,7 @@ export interface RegistryQuestion {
 }
 
 /** A device that was looked up. */
-export interface RegistryDevice {
-  /** What it is called in the registry; also its MQTT client id. */
-  thingName: string;
-  /** Device, by its UUID. */
-  id: string;
-  /** Number that its maker gave it; of a phone, the id of the installation. */
-  serialNumber: string;
-  /** What kind of instrument it is. */
-  deviceType: DeviceType;
-  status: DeviceStatus;
+export interface RegistryDevice extends DeviceKnown {
   /** Person who registered it, by their UUID. */
   createdBy: string;
 }

@@ -21,28 +21,9 @@ import { requireBodyTable, requireTable, getTable } from '../../http/tables.ts';
 import { DOWNLOAD_TYPES } from '../../lakehouse/read/read.ts';
 import type { ExportList, ExportStarted, ExportStatus, NewExport } from './exports.model.ts';
 import { openExport, loadExports, loadExportStatus, removeExport, startExport } from './exports.service.ts';
+import type { LongPageQuery, TableAsked } from '../resources/resources.model.ts';
 
-interface ExportListQuery {
-  /**
-   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
-   * @minLength 1
-   * @maxLength 256
-   */
-  tableName: string;
-  /**
-   * Page to answer, counted from 1; 1 by default.
-   * @isInt
-   * @minimum 1
-   */
-  page?: number;
-  /**
-   * Rows of one page, 1 to 1,000; 1,000 by default.
-   * @isInt
-   * @minimum 1
-   * @maximum 1000
-   */
-  pageSize?: number;
-}
+interface ExportListQuery extends TableAsked, LongPageQuery {}
 
 @Route('api/v1/experiments/{id}/data/exports')
 @Tags('Uploads and exports')

@@ -1,4 +1,5 @@
 import type { DataAggregation, DataFilter } from '../visualizations/visualizations.model.ts';
+import type { TableAsked } from '../resources/resources.model.ts';
 
 /** Form of a file. */
 export type ExportFormat = 'csv' | 'ndjson' | 'json' | 'parquet' | 'arrow' | 'xlsx';
@@ -13,13 +14,7 @@ export type ExportState = 'queued' | 'running' | 'completed' | 'failed' | 'cance
 export type ExportedColumn = string;
 
 /** What is written to a file, and how. */
-export interface NewExport {
-  /**
-   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
-   * @minLength 1
-   * @maxLength 256
-   */
-  tableName: string;
+export interface NewExport extends TableAsked {
   /** Form of the file. An `xlsx` sheet holds 1,048,575 rows at most. */
   format: ExportFormat;
   /** Column names, or their text as a read takes it; every column when absent. */

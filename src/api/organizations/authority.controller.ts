@@ -1,6 +1,6 @@
 import { Body, Get, Post, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
-import type { Uuid } from '../sharing/sharing.model.ts';
+import type { InOrganization } from './teams.model.ts';
 import type {
   CreatedOrganization,
   FullOrganization,
@@ -45,9 +45,7 @@ interface FullQuery {
   membersLimit?: number;
 }
 
-interface MembersQuery {
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
+interface MembersQuery extends InOrganization {
   /**
    * Rows at most, 0 to 100; 100 by default.
    * @isInt

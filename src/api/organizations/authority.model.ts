@@ -1,28 +1,13 @@
 import type { Uuid } from '../sharing/sharing.model.ts';
-import type { OrganizationType, OrganizationVisibility } from './organizations.model.ts';
-import type { ManagedTeam } from './teams.model.ts';
+import type { OrganizationDescribed, OrganizationType, OrganizationVisibility } from './organizations.model.ts';
+import type { InOrganization, ManagedTeam } from './teams.model.ts';
 
 /** An organization as its members manage it. */
-export interface ManagedOrganization {
-  /** Organization, by its UUID. */
-  id: string;
-  /** What people call the organization. */
-  name: string;
-  /** Name of the organization in web addresses: lower-case letters, digits and hyphens. */
-  slug: string;
-  /** Web address of a picture; null without one. */
-  logo: string | null;
+export interface ManagedOrganization extends OrganizationDescribed {
   /** Free: as it was sent when created or changed, as JSON text in other answers. Null when nobody gave any. */
   metadata: unknown;
-  /** Kind of organization; null when nobody said. */
-  type: OrganizationType | null;
-  /** What the organization does; null without one. */
-  description: string | null;
   /** Its own web address; null without one. */
   website: string | null;
-  /** Where it is, in words; null when nobody said. */
-  location: string | null;
-  visibility: OrganizationVisibility;
   createdAt: Date;
 }
 
@@ -151,9 +136,7 @@ export interface OrganizationChanges {
 }
 
 /** Which organization changes, and how. */
-export interface OrganizationUpdate {
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
+export interface OrganizationUpdate extends InOrganization {
   /** What is to change. */
   data: OrganizationChanges;
 }
@@ -214,9 +197,7 @@ export interface FullOrganization extends ManagedOrganization {
 }
 
 /** What you would like to do. */
-export interface PermissionAsked {
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
+export interface PermissionAsked extends InOrganization {
   /** Verbs by subject, such as `{"member": ["create"]}`. Subjects are organization, member, invitation, team and ac. */
   permissions?: Record<string, string[]>;
   /** Old name of `permissions`, which wins. */
@@ -240,14 +221,12 @@ export interface MemberList {
 }
 
 /** Whose membership ends. */
-export interface MemberRemoval {
+export interface MemberRemoval extends InOrganization {
   /**
    * Membership by its UUID, or the person's address; at most 320 characters.
    * @maxLength 320
    */
   memberIdOrEmail: string;
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
 }
 
 /** A membership that has ended. */
@@ -257,29 +236,25 @@ export interface RemovedMember {
 }
 
 /** Whose role changes, and to what. */
-export interface RoleChange {
+export interface RoleChange extends InOrganization {
   /** Membership, by its UUID. */
   memberId: Uuid;
   /** Exactly one of owner, admin and member. */
   role: string | string[];
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
 }
 
 /** Who becomes a member, and as what. */
-export interface NewOrganizationMember {
+export interface NewOrganizationMember extends InOrganization {
   /** Person, by their UUID. */
   userId: Uuid;
   /** Exactly one of owner, admin and member. */
   role: string | string[];
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
   /** Team of the organization that the person is put into; none when absent. */
   teamId?: Uuid;
 }
 
 /** Who is invited, and as what. */
-export interface NewOrganizationInvitation {
+export interface NewOrganizationInvitation extends InOrganization {
   /**
    * Address to invite, at most 320 characters.
    * @maxLength 320
@@ -287,8 +262,6 @@ export interface NewOrganizationInvitation {
   email: string;
   /** Exactly one of owner, admin and member. */
   role: string | string[];
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
   /** Prolongs a live invitation and sends it again as it was; false by default. */
   resend?: boolean;
   /** Teams that the person is put into: one id, a list, or ids with commas between them. */

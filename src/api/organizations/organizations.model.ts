@@ -1,3 +1,4 @@
+import type { PersonShown, ProfileShown } from '../directory/directory.model.ts';
 import type { GrantRoleName, SharedType } from '../sharing/sharing.model.ts';
 
 /** Kind of organization. */
@@ -12,27 +13,35 @@ export type MembershipRole = 'owner' | 'admin' | 'member';
 /** What you are to an organization. */
 export type MembershipStatus = 'none' | 'pending_request' | 'member';
 
-/** An organization in the directory. */
-export interface OrganizationListItem {
+/** What everybody who sees an organization knows of it. */
+export interface OrganizationKnown {
   /** Organization, by its UUID. */
   id: string;
   /** What people call the organization. */
   name: string;
   /** Name of the organization in web addresses: lower-case letters, digits and hyphens. */
   slug: string;
+  /** What the organization does; null without one. */
+  description: string | null;
+  visibility: OrganizationVisibility;
+}
+
+/** What an organization says of itself. */
+export interface OrganizationDescribed extends OrganizationKnown {
   /** Web address of a picture; null without one. */
   logo: string | null;
   /** Kind of organization; null when nobody said. */
   type: OrganizationType | null;
-  /** What the organization does; null without one. */
-  description: string | null;
   /** Where it is, in words; null when nobody said. */
   location: string | null;
+}
+
+/** An organization in the directory. */
+export interface OrganizationListItem extends OrganizationDescribed {
   /** People in it. */
   memberCount: number;
   /** How many of its resources you can read. */
   resourceCount: number;
-  visibility: OrganizationVisibility;
   /** What you are to it. */
   membershipStatus: MembershipStatus;
 }
@@ -44,16 +53,7 @@ export interface OrganizationList {
 }
 
 /** An organization that the caller is in. */
-export interface OwnOrganization {
-  /** Organization, by its UUID. */
-  id: string;
-  /** What people call the organization. */
-  name: string;
-  /** Name of the organization in web addresses: lower-case letters, digits and hyphens. */
-  slug: string;
-  /** What the organization does; null without one. */
-  description: string | null;
-  visibility: OrganizationVisibility;
+export interface OwnOrganization extends OrganizationKnown {
   /** What you are in it. */
   role: MembershipRole;
   /** Whether it is your personal workspace, which nobody else can join. */
@@ -65,24 +65,9 @@ export interface OwnOrganization {
 }
 
 /** An organization as it is seen. */
-export interface OrganizationDetail {
-  /** Organization, by its UUID. */
-  id: string;
-  /** What people call the organization. */
-  name: string;
-  /** Name of the organization in web addresses: lower-case letters, digits and hyphens. */
-  slug: string;
-  /** Web address of a picture; null without one. */
-  logo: string | null;
-  /** Kind of organization; null when nobody said. */
-  type: OrganizationType | null;
-  /** What the organization does; null without one. */
-  description: string | null;
+export interface OrganizationDetail extends OrganizationDescribed {
   /** Its own web address; null without one. */
   website: string | null;
-  /** Where it is, in words; null when nobody said. */
-  location: string | null;
-  visibility: OrganizationVisibility;
   /** People in it. */
   memberCount: number;
   /** Resources that it owns and that you can read. */
@@ -146,17 +131,7 @@ export interface OrganizationResources {
 }
 
 /** Somebody in an organization. */
-export interface OrganizationMember {
-  /** Person, by their UUID. */
-  userId: string;
-  /** First name, as in the person's profile; `Unknown` where it is not active, `Deleted` where the account is closed. */
-  firstName: string;
-  /** Last name, as in the person's profile; `User` where it is not active, or the account is closed. */
-  lastName: string;
-  /** Email address; null when the account has none. */
-  email: string | null;
-  /** Web address of the person's picture; null without one. */
-  avatarUrl: string | null;
+export interface OrganizationMember extends TeamPerson {
   /** As stored: several roles are comma-joined. */
   role: string;
   /** When the person became a member, in UTC. */
@@ -186,17 +161,9 @@ export interface OrganizationBlockers {
 }
 
 /** Somebody in a team. */
-export interface TeamPerson {
-  /** Person, by their UUID. */
-  userId: string;
-  /** First name, as in the person's profile; `Unknown` where it is not active, `Deleted` where the account is closed. */
-  firstName: string;
-  /** Last name, as in the person's profile; `User` where it is not active, or the account is closed. */
-  lastName: string;
+export interface TeamPerson extends PersonShown {
   /** Email address; null when the account has none. */
   email: string | null;
-  /** Web address of the person's picture; null without one. */
-  avatarUrl: string | null;
 }
 
 /** A team, and who is in it. */
@@ -231,37 +198,35 @@ export interface TeamGrant {
 export type JoinRequestStatus = 'pending' | 'approved' | 'rejected' | 'cancelled';
 
 /** Who asks to join. */
-export interface Requester {
+export interface Requester extends ProfileShown {
   /** Person who asks, by their UUID. */
   id: string;
-  /** First name, as in the person's profile; `Unknown` where it is not active, `Deleted` where the account is closed. */
-  firstName: string;
-  /** Last name, as in the person's profile; `User` where it is not active, or the account is closed. */
-  lastName: string;
   /** Email address; null when the account has none. */
   email: string | null;
-  /** Web address of the person's picture; null without one. */
-  avatarUrl: string | null;
 }
 
-/** Somebody's wish to join an organization. */
-export interface OrganizationJoinRequest {
+/** Somebody's wish to join something. */
+export interface JoinRequest {
   /** Names the request. */
   id: string;
-  /** Organization that the person asks to join. */
-  organizationId: string;
-  /** Who asks. */
-  user: Requester;
   /** What the person wrote with it; null without a message. */
   message: string | null;
-  /** `pending` until it is decided. `cancelled`: taken back, or the person came in another way. */
-  status: JoinRequestStatus;
   /** Person who decided or took it back; null while it is pending. */
   decidedBy: string | null;
   /** When it was decided or taken back, in UTC; null while it is pending. */
   decidedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
+}
+
+/** Somebody's wish to join an organization. */
+export interface OrganizationJoinRequest extends JoinRequest {
+  /** Organization that the person asks to join. */
+  organizationId: string;
+  /** Who asks. */
+  user: Requester;
+  /** `pending` until it is decided. `cancelled`: taken back, or the person came in another way. */
+  status: JoinRequestStatus;
 }
 
 /** A wish to join. */

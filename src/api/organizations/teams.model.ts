@@ -23,8 +23,14 @@ export interface ManagedTeamMember {
   createdAt: Date;
 }
 
+/** The organization that something is done in. */
+export interface InOrganization {
+  /** Organization, by its UUID. It must be named: none is ever active on a session. */
+  organizationId?: Uuid;
+}
+
 /** What a team is made with. */
-export interface NewTeam {
+export interface NewTeam extends InOrganization {
   /**
    * What people are to call the team, 1 to 255 characters.
    * @minLength 1
@@ -32,12 +38,10 @@ export interface NewTeam {
    * @format name
    */
   name: string;
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
 }
 
 /** What changes of a team. */
-export interface TeamChanges {
+export interface TeamChanges extends InOrganization {
   /**
    * New name of the team, 1 to 255 characters; the old one stays when absent.
    * @minLength 1
@@ -45,8 +49,6 @@ export interface TeamChanges {
    * @format name
    */
   name?: string;
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
 }
 
 /** Which team changes, and how. */
@@ -58,21 +60,15 @@ export interface TeamUpdate {
 }
 
 /** Which team is meant. */
-export interface TeamNamed {
+export interface TeamNamed extends InOrganization {
   /** Team, by its UUID. */
   teamId: Uuid;
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
 }
 
 /** Which person and team are meant. */
-export interface TeamMemberNamed {
-  /** Team, by its UUID. */
-  teamId: Uuid;
+export interface TeamMemberNamed extends TeamNamed {
   /** Person, by their UUID. */
   userId: Uuid;
-  /** Organization, by its UUID. It must be named: none is ever active on a session. */
-  organizationId?: Uuid;
 }
 
 /** What was done. */

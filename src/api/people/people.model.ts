@@ -1,3 +1,4 @@
+import type { PersonShown, ProfileShown } from '../directory/directory.model.ts';
 import type { SharedType } from '../sharing/sharing.model.ts';
 
 /** A person's account. */
@@ -18,17 +19,11 @@ export interface UserAccount {
 }
 
 /** What a person says of themselves. */
-export interface UserProfile {
-  /** First name, as in the person's profile; `Unknown` where it is not active, `Deleted` where the account is closed. */
-  firstName: string;
-  /** Last name, as in the person's profile; `User` where it is not active, or the account is closed. */
-  lastName: string;
+export interface UserProfile extends ProfileShown {
   /** What the person says of themselves; null when nothing. */
   bio: string | null;
   /** Whether the profile is active. */
   activated: boolean;
-  /** Web address of the person's picture; null without one. */
-  avatarUrl: string | null;
 }
 
 /** What you say of yourself. */
@@ -70,18 +65,6 @@ export interface PeopleAsked {
    * @maxItems 500
    */
   userIds: string[];
-}
-
-/** How a person is shown to others. */
-export interface PersonShown {
-  /** Person, by their UUID. */
-  userId: string;
-  /** First name, as in the person's profile; `Unknown` where it is not active, `Deleted` where the account is closed. */
-  firstName: string;
-  /** Last name, as in the person's profile; `User` where it is not active, or the account is closed. */
-  lastName: string;
-  /** Web address of the person's picture; null without one. */
-  avatarUrl: string | null;
 }
 
 /** Names and pictures. */

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
-import type { BlockingOrganization, BlockingResource, PersonShown, UserAccount, UserProfile } from './people.model.ts';
+import type { PersonShown } from '../directory/directory.model.ts';
+import type { BlockingOrganization, BlockingResource, UserAccount, UserProfile } from './people.model.ts';
 
 export const findAccount = (db: Queryable, id: string, viewerId: string) =>
   db.one<UserAccount & { version: number }>(sql('people.findAccount')`

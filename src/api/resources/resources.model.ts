@@ -54,6 +54,26 @@ export interface PageQuery {
   pageSize?: number;
 }
 
+export interface LongPageQuery extends PageQuery {
+  /**
+   * Rows of one page, 1 to 1,000; 1,000 by default.
+   * @isInt
+   * @minimum 1
+   * @maximum 1000
+   */
+  pageSize?: number;
+}
+
+/** Which table is asked for. */
+export interface TableAsked {
+  /**
+   * `raw_data`, `device`, a macro's id, or an upload table's id or name.
+   * @minLength 1
+   * @maxLength 256
+   */
+  tableName: string;
+}
+
 export interface LibraryListQuery extends PageQuery {
   /**
    * Deprecated: `my` is an old name of `scope=related`.

@@ -1,3 +1,5 @@
+import type { PersonShown } from '../directory/directory.model.ts';
+
 /**
  * Names one thing for good: 32 hex digits with hyphens.
  * @format uuid
@@ -169,17 +171,9 @@ export interface GranteeOrganization {
 }
 
 /** A person who can be named as grantee. */
-export interface GranteeUser {
-  /** Person, by their UUID. */
-  userId: string;
-  /** First name, as in the person's profile; `Unknown` where it is not active, `Deleted` where the account is closed. */
-  firstName: string;
-  /** Last name, as in the person's profile; `User` where it is not active, or the account is closed. */
-  lastName: string;
+export interface GranteeUser extends PersonShown {
   /** Only of people you share an organization or a resource with, or whose whole address you searched for; null otherwise. */
   email: string | null;
-  /** Web address of the person's picture; null without one. */
-  avatarUrl: string | null;
   /** Role in the owning organization; null for who is not in it. */
   organizationRole: 'owner' | 'admin' | 'member' | null;
   /** Role of the direct grant that the person holds already; null without one. */

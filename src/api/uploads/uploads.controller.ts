@@ -9,8 +9,9 @@ import { previewUpload } from './preview.service.ts';
 import type { UploadList, UploadPreview, UploadReport } from './uploads.model.ts';
 import { countUploads, listUploads } from './uploads.queries.ts';
 import { receiveUpload, replayUpload, loadReport } from './uploads.service.ts';
+import type { LongPageQuery } from '../resources/resources.model.ts';
 
-interface UploadListQuery {
+interface UploadListQuery extends LongPageQuery {
   /**
    * Only uploads into this table, by its UUID.
    * @pattern ^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$
@@ -22,19 +23,6 @@ interface UploadListQuery {
    * @maxLength 63
    */
   uploadTableName?: string;
-  /**
-   * Page to answer, counted from 1; 1 by default.
-   * @isInt
-   * @minimum 1
-   */
-  page?: number;
-  /**
-   * Rows of one page, 1 to 1,000; 1,000 by default.
-   * @isInt
-   * @minimum 1
-   * @maximum 1000
-   */
-  pageSize?: number;
 }
 
 const MOST_FILES = 1_000;
