@@ -6,10 +6,11 @@ interface Document {
   components: { schemas: Record<string, unknown> };
 }
 
-const PLAIN = /^[A-Z][A-Za-z0-9]*$/;
+/** Names that a person would give; a rule of a text is said where it holds. */
+const PLAIN = /^(?!(Spaced)?Name$)[A-Z][A-Za-z0-9]*$/;
 const PLACE = '#/components/schemas/';
 
-/** Puts schemas in the place of references to them where their name is none that a person would give: tsoa names `Record<string, unknown>` itself. */
+/** Puts schemas in the place of references to them where their name is not plain: tsoa names `Record<string, unknown>` itself. */
 export function inlineUnnamed({ paths, components }: Document): void {
   const { schemas } = components;
   const put = (value: unknown): unknown => {

@@ -1,3 +1,5 @@
+import type { SpacedName } from '../sharing/sharing.model.ts';
+
 /** A passkey of yours. */
 export interface PasskeyInfo {
   /** Passkey, by its UUID. */
@@ -49,12 +51,8 @@ export interface PasskeyRename {
    * @maxLength 100
    */
   id: string;
-  /**
-   * What you call the passkey, at most 255 characters.
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What you call the passkey, at most 255 characters. */
+  name: SpacedName;
 }
 
 /** Which passkey is meant. */

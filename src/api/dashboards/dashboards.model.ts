@@ -1,3 +1,5 @@
+import type { Name } from '../sharing/sharing.model.ts';
+
 /** The grid that widgets are laid out on. */
 export interface DashboardLayout {
   /**
@@ -87,13 +89,8 @@ export interface Dashboard {
 
 /** What a dashboard is made with. */
 export interface NewDashboard {
-  /**
-   * Title of the dashboard, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** Title of the dashboard, 1 to 255 characters. */
+  name: Name;
   /**
    * What the dashboard is for, at most 10,000 characters.
    * @maxLength 10000
@@ -110,13 +107,8 @@ export interface NewDashboard {
 
 /** Changes; fields that are left out keep their value. */
 export interface DashboardPatch {
-  /**
-   * Title of the dashboard, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** Title of the dashboard, 1 to 255 characters. */
+  name?: Name;
   /**
    * What the dashboard is for, at most 10,000 characters; null takes it away.
    * @maxLength 10000

@@ -1,30 +1,20 @@
 import type { Device, InstrumentType, SerialNumber } from '../devices/devices.model.ts';
-import type { Uuid } from '../sharing/sharing.model.ts';
+import type { Name, Uuid } from '../sharing/sharing.model.ts';
 
 /** One of many devices to register. */
 export interface BulkDevice {
   /** Number that its maker gave it: 1 to 255 letters, digits and `_ . , @ / : # = [ ] -`. No two of a request may be the same. */
   serialNumber: SerialNumber;
-  /**
-   * What people call it, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** What people call it, 1 to 255 characters. */
+  name?: Name;
 }
 
 /** An existing group by its id, or a new one by its name. */
 export interface BulkGroup {
   /** Group that is there, by its UUID. Not together with `name`. */
   groupId?: Uuid;
-  /**
-   * Name of a group to make, 1 to 255 characters. Not together with `groupId`.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** Name of a group to make, 1 to 255 characters. Not together with `groupId`. */
+  name?: Name;
 }
 
 /** Devices to register at once. */

@@ -1,6 +1,6 @@
 import type { CertificateBundle, DeviceStatus, DeviceType, OnboardingConfig } from '../devices/devices.model.ts';
 import type { ResourceCapabilities, Visibility } from '../resources/resources.model.ts';
-import type { Uuid } from '../sharing/sharing.model.ts';
+import type { SpacedName, Uuid } from '../sharing/sharing.model.ts';
 
 /** Devices that are looked after together. */
 export interface DeviceGroup {
@@ -33,12 +33,8 @@ export interface DeviceGroupDetail extends CountedDeviceGroup {
 
 /** What a device group is made with. */
 export interface NewDeviceGroup {
-  /**
-   * What people call the group: 1 to 255 characters; spaces around it are cut off.
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What people call the group: 1 to 255 characters; spaces around it are cut off. */
+  name: SpacedName;
   /**
    * What the group is for, at most 2,000 characters.
    * @maxLength 2000
@@ -50,12 +46,8 @@ export interface NewDeviceGroup {
 
 /** Changes; fields that are left out keep their value. */
 export interface DeviceGroupPatch {
-  /**
-   * What people call the group: 1 to 255 characters; spaces around it are cut off.
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** What people call the group: 1 to 255 characters; spaces around it are cut off. */
+  name?: SpacedName;
   /**
    * What the group is for, at most 2,000 characters. Null clears it.
    * @maxLength 2000

@@ -1,5 +1,5 @@
 import type { ResourceCapabilities, Visibility } from '../resources/resources.model.ts';
-import type { Uuid } from '../sharing/sharing.model.ts';
+import type { Name, Uuid } from '../sharing/sharing.model.ts';
 
 /** Kinds of instruments, and phones that measure. */
 export type DeviceType = 'multispeq' | 'ambyte' | 'minipar' | 'generic' | 'ambit' | 'mobile';
@@ -86,13 +86,8 @@ export interface NewDevice {
   serialNumber: SerialNumber;
   /** What kind of instrument it is. */
   deviceType: InstrumentType;
-  /**
-   * What people call it, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** What people call it, 1 to 255 characters. */
+  name?: Name;
   /** An organization that you are a member of; your personal workspace when absent. */
   organizationId?: Uuid;
 }
@@ -112,13 +107,8 @@ export interface DevicePatch {
 export interface NewMobileDevice {
   /** The installation's own id. The same again answers the same device. */
   installId: Uuid;
-  /**
-   * What people call the phone, 1 to 255 characters. Kept when the device has no name yet.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** What people call the phone, 1 to 255 characters. Kept when the device has no name yet. */
+  name?: Name;
 }
 
 /** Shown once; nobody keeps it. */

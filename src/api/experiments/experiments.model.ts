@@ -1,5 +1,5 @@
 import type { ResourceCapabilities, Visibility } from '../resources/resources.model.ts';
-import type { Uuid } from '../sharing/sharing.model.ts';
+import type { Name, SpacedName, Uuid } from '../sharing/sharing.model.ts';
 
 export type { ListScope, ResourceCapabilities, Visibility, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 
@@ -35,13 +35,8 @@ export interface Location {
 
 /** A place to add. */
 export interface NewLocation {
-  /**
-   * What people call the place, such as a plot or greenhouse; 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What people call the place, such as a plot or greenhouse; 1 to 255 characters. */
+  name: Name;
   /**
    * Degrees north, -90 to 90.
    * @minimum -90
@@ -129,12 +124,8 @@ export interface ExperimentMember {
 
 /** What an experiment is made with. */
 export interface NewExperiment {
-  /**
-   * What people call the experiment: 1 to 255 characters; spaces around it are cut off.
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What people call the experiment: 1 to 255 characters; spaces around it are cut off. */
+  name: SpacedName;
   /**
    * What the experiment is about, at most 100,000 characters.
    * @maxLength 100000
@@ -166,12 +157,8 @@ export interface NewExperiment {
 
 /** Changes; fields that are left out keep their value. */
 export interface ExperimentPatch {
-  /**
-   * What people call the experiment: 1 to 255 characters; spaces around it are cut off.
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** What people call the experiment: 1 to 255 characters; spaces around it are cut off. */
+  name?: SpacedName;
   /**
    * What the experiment is about, at most 100,000 characters; null takes it away.
    * @maxLength 100000

@@ -1,6 +1,6 @@
 import type { NewLocation } from '../experiments/experiments.model.ts';
 import type { MacroLanguage, ProtocolFamily } from '../resources/links.model.ts';
-import type { Uuid } from '../sharing/sharing.model.ts';
+import type { Name, Uuid } from '../sharing/sharing.model.ts';
 
 /** How far a wish has come. */
 export type TransferStatus = 'pending' | 'approved' | 'rejected' | 'failed' | 'completed' | 'partial_failed';
@@ -43,13 +43,8 @@ export interface NewTransferRequest {
 
 /** The experiment of a project. */
 export interface ImportedExperiment {
-  /**
-   * What people call the experiment, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What people call the experiment, 1 to 255 characters. */
+  name: Name;
   /**
    * What the experiment is about, at most 100,000 characters.
    * @maxLength 100000
@@ -66,13 +61,8 @@ export interface ImportedExperiment {
 
 /** The protocol of a project. */
 export interface ImportedProtocol {
-  /**
-   * What people call the protocol, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What people call the protocol, 1 to 255 characters. */
+  name: Name;
   /**
    * What the protocol is for, at most 100,000 characters.
    * @maxLength 100000
@@ -88,13 +78,8 @@ export interface ImportedProtocol {
 
 /** The macro of a project. */
 export interface ImportedMacro {
-  /**
-   * What people call the macro, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What people call the macro, 1 to 255 characters. */
+  name: Name;
   /**
    * What the macro is for, at most 100,000 characters.
    * @maxLength 100000

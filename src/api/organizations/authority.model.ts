@@ -1,4 +1,4 @@
-import type { Uuid } from '../sharing/sharing.model.ts';
+import type { Name, Uuid } from '../sharing/sharing.model.ts';
 import type { OrganizationDescribed, OrganizationType, OrganizationVisibility } from './organizations.model.ts';
 import type { InOrganization, ManagedTeam } from './teams.model.ts';
 
@@ -50,13 +50,8 @@ export interface CreatedOrganization extends ManagedOrganization {
 
 /** What an organization is made with. */
 export interface NewOrganization {
-  /**
-   * What people call the organization, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What people call the organization, 1 to 255 characters. */
+  name: Name;
   /**
    * Name in web addresses: lower-case letters and digits with single hyphens between them, at most 255 characters; not beginning with `personal-`.
    * @minLength 1
@@ -94,13 +89,8 @@ export interface NewOrganization {
 
 /** Changes; fields that are left out keep their value. */
 export interface OrganizationChanges {
-  /**
-   * What people call the organization, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** What people call the organization, 1 to 255 characters. */
+  name?: Name;
   /**
    * Name in web addresses: lower-case letters and digits with single hyphens between them, at most 255 characters; not beginning with `personal-`.
    * @minLength 1

@@ -1,4 +1,4 @@
-import type { Uuid } from '../sharing/sharing.model.ts';
+import type { Name, Uuid } from '../sharing/sharing.model.ts';
 
 /** A team of an organization. */
 export interface ManagedTeam {
@@ -31,24 +31,14 @@ export interface InOrganization {
 
 /** What a team is made with. */
 export interface NewTeam extends InOrganization {
-  /**
-   * What people are to call the team, 1 to 255 characters.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What people are to call the team, 1 to 255 characters. */
+  name: Name;
 }
 
 /** What changes of a team. */
 export interface TeamChanges extends InOrganization {
-  /**
-   * New name of the team, 1 to 255 characters; the old one stays when absent.
-   * @minLength 1
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** New name of the team, 1 to 255 characters; the old one stays when absent. */
+  name?: Name;
 }
 
 /** Which team changes, and how. */

@@ -1,4 +1,4 @@
-import type { Uuid } from '../sharing/sharing.model.ts';
+import type { SpacedName, Uuid } from '../sharing/sharing.model.ts';
 
 /** `private`: for the owning organization and those it is shared with. `public`: for everybody who is signed in to read. */
 export type Visibility = 'private' | 'public';
@@ -123,12 +123,8 @@ export interface LibraryResource {
 
 /** What protocols, macros and workbooks are made with. */
 export interface NewLibraryResource {
-  /**
-   * What people call it: 1 to 255 characters; spaces around it are cut off. Names need not be unique.
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** What people call it: 1 to 255 characters; spaces around it are cut off. Names need not be unique. */
+  name: SpacedName;
   /**
    * What it is for, at most 100,000 characters.
    * @maxLength 100000
@@ -144,12 +140,8 @@ export interface NewLibraryResource {
 
 /** Changes; fields that are left out keep their value. */
 export interface LibraryResourcePatch {
-  /**
-   * What people call it: 1 to 255 characters; spaces around it are cut off.
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** What people call it: 1 to 255 characters; spaces around it are cut off. */
+  name?: SpacedName;
   /**
    * What it is for, at most 100,000 characters; null takes it away.
    * @maxLength 100000

@@ -7,6 +7,21 @@ import type { PersonShown } from '../directory/directory.model.ts';
  */
 export type Uuid = string;
 
+/**
+ * What people call something.
+ * @minLength 1
+ * @maxLength 255
+ * @format name
+ */
+export type Name = string;
+
+/**
+ * What people call something, where spaces around it are cut off.
+ * @maxLength 255
+ * @format name
+ */
+export type SpacedName = string;
+
 /** The grantee of a grant. */
 export type GranteeType = 'user' | 'team' | 'organization';
 /** `viewer`: may read, and contribute to an experiment. `admin` and `owner`: may do everything. */

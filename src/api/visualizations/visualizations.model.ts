@@ -1,4 +1,5 @@
 import type { ChartAxis, TraceType } from '../../charts/plotted.model.ts';
+import type { SpacedName } from '../sharing/sharing.model.ts';
 
 export const CHART_FAMILIES = ['basic', 'scientific', '3d', 'statistical'] as const;
 /** Shelf that a chart type stands on. Charts of the family `3d` have no picture. */
@@ -175,12 +176,8 @@ export interface Visualization {
 
 /** What a chart is made with. */
 export interface NewVisualization {
-  /**
-   * Title of the chart, 1 to 255 characters; not blank.
-   * @maxLength 255
-   * @format name
-   */
-  name: string;
+  /** Title of the chart, 1 to 255 characters; not blank. */
+  name: SpacedName;
   /**
    * What the chart is to show, at most 10,000 characters.
    * @maxLength 10000
@@ -198,12 +195,8 @@ export interface NewVisualization {
 
 /** Changes; fields that are left out keep their value. */
 export interface VisualizationPatch {
-  /**
-   * Title of the chart, 1 to 255 characters; not blank.
-   * @maxLength 255
-   * @format name
-   */
-  name?: string;
+  /** Title of the chart, 1 to 255 characters; not blank. */
+  name?: SpacedName;
   /**
    * What the chart is to show, at most 10,000 characters; null takes it away.
    * @maxLength 10000
