@@ -1,8 +1,7 @@
 /** Decides who may connect to the broker, and what each connection may publish, subscribe to and receive. */
 import type { PublishPacket } from 'aedes';
 import type { BrokerHooks, BrokerLimits, BrokerRefusal } from './connections.ts';
-import type { ArnPrefix } from './policy.ts';
-import { printClientArn, printTopicArn, printTopicFilterArn } from './policy.ts';
+import { printClientArn, printTopicArn, printTopicFilterArn, type ArnPrefix } from './policy.ts';
 import { endRefusal, stateRefusal, type Session } from './session.ts';
 import { isLevel, parseTopic } from './topics.ts';
 

@@ -1,7 +1,6 @@
 /** The MQTT broker of one machine: mutual TLS, the same policy documents as AWS, and an acknowledgement only for what is durable. */
 import type { TLSSocket } from 'node:tls';
-import type { AedesPublishPacket, Client, PublishPacket, Subscription } from 'aedes';
-import { Aedes } from 'aedes';
+import { Aedes, type AedesPublishPacket, type Client, type PublishPacket, type Subscription } from 'aedes';
 import { Admission } from './admission.ts';
 import { hashCertificate } from './authority.ts';
 import { BROKER_LIMITS, type BrokerHooks, type BrokerLimits } from './connections.ts';

@@ -2,8 +2,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { errors } from '../errors.ts';
 import type { PolicyDocument } from './evaluator.ts';
-import type { ArnPrefix, ObjectArea } from './policy.ts';
-import { printClientPrefix, makeSessionPolicy } from './policy.ts';
+import { printClientPrefix, makeSessionPolicy, type ArnPrefix, type ObjectArea } from './policy.ts';
 import { PERSONAL_ROOT } from './topics.ts';
 
 /** Seconds. */

@@ -5,8 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { errors } from '../errors.ts';
 import { generateDeviceKeys, readSigningRequest } from './keys.ts';
-import type { DeviceEvent, DeviceOperation, DeviceState } from './lifecycle.ts';
-import { deviceLife } from './lifecycle.ts';
+import { deviceLife, type DeviceEvent, type DeviceOperation, type DeviceState } from './lifecycle.ts';
 import { makeDevicePolicies } from './policy.ts';
 import type { CertificateEnd, DeviceRegistry, IssuedCertificate, NewThing } from './registry.ts';
 

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DevicePrincipal, DisconnectReason, BrokerRefusal } from './connections.ts';
 import type { PersonalSession } from './credentials.ts';
-import type { PolicyDocument, PolicyVariables } from './evaluator.ts';
-import { evaluate } from './evaluator.ts';
+import { evaluate, type PolicyDocument, type PolicyVariables } from './evaluator.ts';
 import type { Gate } from './gate.ts';
 import type { CertificateEnd, CertificateStatus } from './registry.ts';
 

@@ -4,8 +4,7 @@ import { copyFile, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Database } from '../database/database.ts';
-import type { Snapshot } from '../database/snapshot.ts';
-import { canReadSnapshot, isUnused, listMigrationsOf, readSnapshot, writeSnapshot } from '../database/snapshot.ts';
+import { canReadSnapshot, isUnused, listMigrationsOf, readSnapshot, writeSnapshot, type Snapshot } from '../database/snapshot.ts';
 import { StartError } from '../errors.ts';
 import { setPlace } from '../lakehouse/tables/files/place.ts';
 import { readJson } from '../json.ts';

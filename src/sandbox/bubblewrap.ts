@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeEngineCommand, limitLaunch, PRLIMIT, listNodeFlags, NODE_ENVIRONMENT } from './embedded.ts';
-import type { Limits } from './embedded.ts';
+import { makeEngineCommand, limitLaunch, PRLIMIT, listNodeFlags, NODE_ENVIRONMENT, type Limits } from './embedded.ts';
 import type { MacroLanguage } from './job.ts';
 import type { Launch } from './process.ts';
 import type { Runtimes } from './runtimes.ts';

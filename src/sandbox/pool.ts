@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { errors } from '../errors.ts';
 import type { ProcessSource } from './batch.ts';
 import type { MacroJob, MacroLanguage } from './job.ts';
-import { MacroProcess } from './process.ts';
-import type { Launch } from './process.ts';
+import { MacroProcess, type Launch } from './process.ts';
 
 export interface PoolSettings {
   /** The command of the next process of a language. `hurried`: somebody waits for it. */

@@ -5,14 +5,10 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readJson } from '../json.ts';
-import { makeBoxLaunch, findPythonFolders } from './bubblewrap.ts';
-import type { BoxTools } from './bubblewrap.ts';
-import { makeEmbeddedLaunch, makeSnapshot } from './embedded.ts';
-import type { Limits } from './embedded.ts';
-import { START_MS } from './job.ts';
-import type { LevelReport, MacroLanguage } from './job.ts';
-import { MacroProcess } from './process.ts';
-import type { Launch } from './process.ts';
+import { makeBoxLaunch, findPythonFolders, type BoxTools } from './bubblewrap.ts';
+import { makeEmbeddedLaunch, makeSnapshot, type Limits } from './embedded.ts';
+import { START_MS, type LevelReport, type MacroLanguage } from './job.ts';
+import { MacroProcess, type Launch } from './process.ts';
 import type { Runtimes } from './runtimes.ts';
 import { buildSeccompFilter } from './seccomp.ts';
 

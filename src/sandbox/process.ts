@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import type { ChildProcess } from 'node:child_process';
 import { readJson } from '../json.ts';
 import { OUTPUT_BYTES, START_MS } from './job.ts';
 

@@ -1,12 +1,11 @@
 import { readJson } from '../../json.ts';
 import type { Column, ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
-import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { printType } from '../../lakehouse/terms/types.ts';
 import { nameColumns, nameOddColumn, type NamedColumn } from './columns.ts';
 import { MAX_COLUMNS } from '../limits.ts';
 import { fill, type Pipelines } from '../pipeline.ts';
-import { printPhysicalType } from '../../lakehouse/tables/staging.ts';
+import { printPhysicalType, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { FileRefused } from '../record-writer.ts';
 import { listFittingClasses, inferType, needsDigits, widenType } from './types.ts';

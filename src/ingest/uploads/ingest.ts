@@ -14,8 +14,7 @@ import { isOutOfMemory } from '../../storage/full.ts';
 import { leaveReplay, replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
 import { findStanding, hasOtherRows } from './standing.ts';
-import { explain, fetchOriginal, checkKind, stageRows, useReading } from './rows.ts';
-import type { IngestDeps, Task } from './rows.ts';
+import { explain, fetchOriginal, checkKind, stageRows, useReading, type IngestDeps, type Task } from './rows.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
 

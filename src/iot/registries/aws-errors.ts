@@ -1,6 +1,5 @@
 /** Translates the failures of AWS calls into our own errors, by exception name, never by text. */
-import type { ApiError } from '../../errors.ts';
-import { errors } from '../../errors.ts';
+import { errors, type ApiError } from '../../errors.ts';
 
 /** Seconds. */
 const RETRY_AFTER = 5;

@@ -1,6 +1,5 @@
 /** Who is connected, from AWS's fleet index. */
-import type { IoTClient } from '@aws-sdk/client-iot';
-import { SearchIndexCommand } from '@aws-sdk/client-iot';
+import { SearchIndexCommand, type IoTClient } from '@aws-sdk/client-iot';
 import type { Connectivity } from '../registry.ts';
 
 /** A query may have 1,000 characters. Terms beyond these limits start another one. */

@@ -4,8 +4,7 @@ import { errors } from '../../errors.ts';
 import type { Authority } from '../authority.ts';
 import type { PolicyDocument } from '../evaluator.ts';
 import { decideCertificate, type CertificateEvent } from '../lifecycle.ts';
-import type { ArnPrefix } from '../policy.ts';
-import { MAX_POLICIES, MAX_POLICY_LENGTH, measurePolicy } from '../policy.ts';
+import { MAX_POLICIES, MAX_POLICY_LENGTH, measurePolicy, type ArnPrefix } from '../policy.ts';
 import type { CertificateEnd, CertificateStatus, Connectivity, DeviceRegistry, NewThing } from '../registry.ts';
 
 /** Everything the registry knows of a thing; plain JSON. */

@@ -2,10 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { errors } from '../../errors.ts';
-import type { CredentialIssuer } from '../credentials.ts';
-import { CREDENTIAL_LIFETIME, reachOf } from '../credentials.ts';
-import type { ArnPrefix, ObjectArea } from '../policy.ts';
-import { makeSessionPolicy } from '../policy.ts';
+import { CREDENTIAL_LIFETIME, reachOf, type CredentialIssuer } from '../credentials.ts';
+import { makeSessionPolicy, type ArnPrefix, type ObjectArea } from '../policy.ts';
 import { makeClientSettings, type AwsAccess } from './aws.ts';
 import { askAws } from './aws-errors.ts';
 

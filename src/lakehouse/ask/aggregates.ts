@@ -1,14 +1,11 @@
 /** Plans grouping and aggregate functions: what each accepts, what type it gives, and what the answer calls it. */
-import { BIGINT, DOUBLE, makeDecimal } from '../terms/catalog.ts';
-import type { ColumnType } from '../terms/catalog.ts';
-import { readAsNumber } from './members.ts';
+import { BIGINT, DOUBLE, makeDecimal, type ColumnType } from '../terms/catalog.ts';
+import { readAsNumber, type Resolved } from './members.ts';
 import { isComparable, isNumeric } from './operands.ts';
-import { isCalendar } from '../terms/plan.ts';
-import type { Expr, Output, Sort } from '../terms/plan.ts';
+import { isCalendar, type Expr, type Output, type Sort } from '../terms/plan.ts';
 import type { FunctionCall, FunctionName, GroupKey } from './request.ts';
 import { refuseParameter, shortenName } from '../terms/refusal.ts';
 import type { Resolve } from './resolve.ts';
-import type { Resolved } from './members.ts';
 import { printType } from '../terms/types.ts';
 
 /**

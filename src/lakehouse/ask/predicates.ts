@@ -1,14 +1,12 @@
 /** Turns filters into one boolean expression. They have the nine operators of the reference and six more. */
 import { BOOLEAN, FLAG_TYPES, STRING } from '../terms/catalog.ts';
 import type { Expr, ValueExpr } from '../terms/plan.ts';
-import { isComparable, readOperand } from './operands.ts';
-import type { Operand } from './operands.ts';
+import { isComparable, readOperand, type Operand } from './operands.ts';
 import type { Filter, Operand as Sent, Operator } from './request.ts';
-import { readAsCompared } from './members.ts';
+import { readAsCompared, type Resolved } from './members.ts';
 import { suggestNames } from '../terms/near.ts';
 import { refuseParameter, shortenName } from '../terms/refusal.ts';
 import type { Resolve } from './resolve.ts';
-import type { Resolved } from './members.ts';
 
 interface Asked {
   filter: Filter;

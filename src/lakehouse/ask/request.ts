@@ -1,11 +1,9 @@
 /** Reads what a caller asks of a table into bounded plain data, before anyone looks at the table. */
 import { z } from 'zod';
-import { errors } from '../../errors.ts';
+import { errors, type Problem } from '../../errors.ts';
 import { readJson } from '../../json.ts';
-import type { Problem } from '../../errors.ts';
 import { suggestNames } from '../terms/near.ts';
-import { BUCKETS } from '../terms/plan.ts';
-import type { Bucket } from '../terms/plan.ts';
+import { BUCKETS, type Bucket } from '../terms/plan.ts';
 
 export const OPERATORS = [
   'equals',

@@ -1,10 +1,8 @@
 /** Compiles a plan for a dialect into a statement. Every kind is covered, every value is bound, and the dialect quotes every identifier. */
 import { errors } from '../../errors.ts';
-import { BIGINT, STRING } from '../terms/catalog.ts';
-import type { ColumnType } from '../terms/catalog.ts';
-import { bound, joinFragments, q, raw } from '../terms/dialect.ts';
+import { BIGINT, STRING, type ColumnType } from '../terms/catalog.ts';
+import { bound, joinFragments, q, raw, type Dialect, type Fragment } from '../terms/dialect.ts';
 import { printConstant } from './constants.ts';
-import type { Dialect, Fragment } from '../terms/dialect.ts';
 import type { Beyond, Expr, ExprKind, Output, Plan, PlanKind, ScanColumn, Sort } from '../terms/plan.ts';
 import { PATTERNS } from './member-text.ts';
 import { inferExprType } from '../terms/types.ts';

@@ -1,12 +1,10 @@
 /** Plans relations over one table, from the columns that expressions name. */
-import { DEFAULT_SORT, STRING } from '../terms/catalog.ts';
+import { DEFAULT_SORT, STRING, type Column } from '../terms/catalog.ts';
 import { planScan } from './scan-columns.ts';
-import type { Column } from '../terms/catalog.ts';
 import { addDerived } from './derived.ts';
 import type { Expr, Places, Plan, Sort } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
-import { makeColumnExpr, makeResolver } from '../ask/resolve.ts';
-import type { Resolve } from '../ask/resolve.ts';
+import { makeColumnExpr, makeResolver, type Resolve } from '../ask/resolve.ts';
 import type { Resolved } from '../ask/members.ts';
 
 /** Builds relations over one table. Each scan reads only the columns that are used. */

@@ -2,8 +2,7 @@
  * Plans how people appear in measurement rows. Rows hold user ids only; names come from the experiment's identity dimension when a plan asks for them.
  * Anonymisation rewrites the plan, so that every user expression above it can only see pseudonyms.
  */
-import { CONTRIBUTOR, DEVICE, STRING, listFixedColumns } from '../terms/catalog.ts';
-import type { ColumnType, TableKind } from '../terms/catalog.ts';
+import { CONTRIBUTOR, DEVICE, STRING, listFixedColumns, type ColumnType, type TableKind } from '../terms/catalog.ts';
 import type { Expr, Output, Plan, ScanColumn, TableRows } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
 import type { ExperimentScope } from '../terms/scope.ts';

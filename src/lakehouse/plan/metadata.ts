@@ -2,8 +2,7 @@
  * Adds what people have said of plots, plants and devices. It comes in tables whose rows meet measurements by a key: the answer to a question, or a value from
  * the device. The dimension holds one row for each matched column and key, with a typed column for each name. A read joins it only for the names it uses.
  */
-import { STRING, listFixedColumns, listPhysicalColumns } from '../terms/catalog.ts';
-import type { Column, ColumnType } from '../terms/catalog.ts';
+import { STRING, listFixedColumns, listPhysicalColumns, type Column, type ColumnType } from '../terms/catalog.ts';
 import type { Expr, Output, Plan, ScanColumn, TableRows } from '../terms/plan.ts';
 import type { MetadataColumn, MetadataSource, TableSource } from '../terms/source.ts';
 import { scanColumns } from './scan-columns.ts';

@@ -1,9 +1,7 @@
 /** Plans a read from a request and one version of a table. This file, or what it calls, throws every refusal of a read, as a 400 that names the column. */
 import { Builder } from './builder.ts';
-import { BIGINT, STRING } from '../terms/catalog.ts';
-import type { ColumnType } from '../terms/catalog.ts';
-import { groupKeys, planKey, buildMeasures } from '../ask/aggregates.ts';
-import type { Measure } from '../ask/aggregates.ts';
+import { BIGINT, STRING, type ColumnType } from '../terms/catalog.ts';
+import { groupKeys, planKey, buildMeasures, type Measure } from '../ask/aggregates.ts';
 import { anonymise } from './identity.ts';
 import { findKeptRanges } from '../terms/kept-ranges.ts';
 import { findKeptValues, findTextOrder } from '../terms/kept-values.ts';
@@ -17,8 +15,7 @@ import { refuseParameter, shortenName } from '../terms/refusal.ts';
 import { buildSeek, reverseSort } from './seek.ts';
 import type { Resolved } from '../ask/members.ts';
 import { inferExprType, printType } from '../terms/types.ts';
-import { splitByParts, planSort, makeWindow, planWindow } from './window.ts';
-import type { Asked, Window } from './window.ts';
+import { splitByParts, planSort, makeWindow, planWindow, type Asked, type Window } from './window.ts';
 
 export interface ReadPlan {
   /** The rows that are answered, in order. Their columns are those of `columns`. */

@@ -2,8 +2,7 @@
 import { Builder, listColumnNames } from './builder.ts';
 import { DEFAULT_SORT } from '../terms/catalog.ts';
 import { pickFewValued, addDerived } from './derived.ts';
-import { pickFilesBeside, orderFiles, pickPageFiles, orderParts } from '../terms/extents.ts';
-import type { FileExtent } from '../terms/extents.ts';
+import { pickFilesBeside, orderFiles, pickPageFiles, orderParts, type FileExtent } from '../terms/extents.ts';
 import type { Expr, Plan, Sort } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
 import type { ReadRequest, Seek } from '../ask/request.ts';

@@ -1,8 +1,7 @@
 /** Counts the rows that match. It asks the manifest where that knows, and the engine where it does not. */
 import { compile } from '../compile/compile.ts';
 import type { Kept, TableSource } from '../terms/source.ts';
-import { planRead } from '../plan/planner.ts';
-import type { ReadPlan } from '../plan/planner.ts';
+import { planRead, type ReadPlan } from '../plan/planner.ts';
 import type { ReadRequest } from '../ask/request.ts';
 import type { RunOptions, Warehouse } from '../terms/warehouse.ts';
 

@@ -1,10 +1,8 @@
 /** Reads rows from all over a table, where it has more of them than an answer may hold. */
 import type { TableSource } from '../terms/source.ts';
 import type { RunOptions, Warehouse } from '../terms/warehouse.ts';
-import { MAX_LIMIT } from '../ask/request.ts';
-import type { ReadRequest } from '../ask/request.ts';
-import { countDownload, readPage } from './read.ts';
-import type { Page } from './read.ts';
+import { MAX_LIMIT, type ReadRequest } from '../ask/request.ts';
+import { countDownload, readPage, type Page } from './read.ts';
 
 /** How many standard deviations below the limit a sample aims, since the number of picked rows varies and a cut would take the last ones of the order. */
 const MARGIN = 5;

@@ -4,8 +4,7 @@
  */
 import { join } from 'node:path';
 import type { KeptRanges } from '../terms/kept-ranges.ts';
-import { READABLE_KINDS, listFixedColumns } from '../terms/catalog.ts';
-import type { ReadableKind } from '../terms/catalog.ts';
+import { READABLE_KINDS, listFixedColumns, type ReadableKind } from '../terms/catalog.ts';
 import { listColumnsAt } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
 import type { Database } from './manifest.queries.ts';

@@ -5,9 +5,8 @@
 import { join } from 'node:path';
 import type { FileExtent } from '../terms/extents.ts';
 import { listColumnsAt, listFilesAt, type ColumnState } from './manifest.ts';
-import { findNotedTexts, listCountedRows, listRanges } from './manifest.queries.ts';
+import { findNotedTexts, listCountedRows, listRanges, type Queryable } from './manifest.queries.ts';
 import type { FileRange } from './manifest-rows.ts';
-import type { Queryable } from './manifest.queries.ts';
 import type { AskedTexts, Kept } from '../terms/source.ts';
 import { countRowsInRanges } from './value-notes.ts';
 

@@ -1,8 +1,6 @@
-import type { ColumnType } from './catalog.ts';
-import { TIMESTAMP, TIMESTAMP_NTZ } from './catalog.ts';
-import { isCalendar } from './plan.ts';
+import { TIMESTAMP, TIMESTAMP_NTZ, type ColumnType } from './catalog.ts';
+import { isCalendar, type Expr } from './plan.ts';
 import { quoteWithBackticks } from './quoting.ts';
-import type { Expr } from './plan.ts';
 
 const SCALAR_NAMES = {
   boolean: 'BOOLEAN',

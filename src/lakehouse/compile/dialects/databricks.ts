@@ -1,11 +1,10 @@
 /** Prints Databricks SQL over the lake's own Delta tables, each read at one version. */
 import type { ColumnType } from '../../terms/catalog.ts';
 import { errors } from '../../../errors.ts';
-import { SCIENTIFIC, bound, joinFragments, q, raw } from '../../terms/dialect.ts';
+import { SCIENTIFIC, bound, joinFragments, q, raw, type AggregateParts, type Dialect, type Fragment } from '../../terms/dialect.ts';
 import { quoteWithBackticks } from '../../terms/quoting.ts';
 import { SAFE } from '../../terms/large-integers.ts';
 import { isCalendar } from '../../terms/plan.ts';
-import type { AggregateParts, Dialect, Fragment } from '../../terms/dialect.ts';
 import { printType } from '../../terms/types.ts';
 import { buildHalfInterval, buildStandardError } from '../student.ts';
 

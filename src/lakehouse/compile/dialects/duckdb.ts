@@ -1,11 +1,9 @@
 /** Prints SQL of DuckDB over Parquet files. Times are TIMESTAMPTZ; nothing here depends on the session's time zone. */
 import { BIGINT, type ColumnType } from '../../terms/catalog.ts';
-import { SCIENTIFIC, bound, joinFragments, q, raw } from '../../terms/dialect.ts';
+import { SCIENTIFIC, bound, joinFragments, q, raw, type AggregateParts, type Dialect, type Fragment } from '../../terms/dialect.ts';
 import { quoteName } from '../../terms/quoting.ts';
 import { SAFE } from '../../terms/large-integers.ts';
-import { isCalendar } from '../../terms/plan.ts';
-import type { Bucket, ScanColumn } from '../../terms/plan.ts';
-import type { AggregateParts, Dialect, Fragment } from '../../terms/dialect.ts';
+import { isCalendar, type Bucket, type ScanColumn } from '../../terms/plan.ts';
 import { buildHalfInterval, buildStandardError } from '../student.ts';
 
 const cast = (type: ColumnType): string => {

@@ -1,8 +1,7 @@
 /** Turns rows that a driver has made into values back into Arrow columns. The values are as `Dialect.typed` of Databricks writes them. */
 import type { ColumnType } from '../../terms/catalog.ts';
 import { readJson } from '../../../json.ts';
-import { BooleanColumn, FlatColumn, ListColumn, StructColumn, TextColumn } from './columns.ts';
-import type { ArrowColumn } from './columns.ts';
+import { BooleanColumn, FlatColumn, ListColumn, StructColumn, TextColumn, type ArrowColumn } from './columns.ts';
 
 const ENCODER = new TextEncoder();
 

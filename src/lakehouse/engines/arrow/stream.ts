@@ -1,8 +1,7 @@
 /** Writes rows as an Arrow IPC stream: the schema, batches of bounded size, the end. Bytes are handed out as they are made. */
 import { RecordBatch, RecordBatchStreamWriter, Schema, Struct, makeData } from 'apache-arrow';
 import type { NamedType } from '../../terms/warehouse.ts';
-import { makeArrowColumn, makeArrowField } from './columns.ts';
-import type { ArrowColumn } from './columns.ts';
+import { makeArrowColumn, makeArrowField, type ArrowColumn } from './columns.ts';
 
 const MOST_ROWS = 16_384;
 const MOST_BYTES = 4_194_304;

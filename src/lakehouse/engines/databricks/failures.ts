@@ -1,6 +1,5 @@
 /** Decides what a failure of the driver means. The driver's text never leaves the log: callers get a sentence of the catalogue. */
-import { errors } from '../../../errors.ts';
-import type { ApiError } from '../../../errors.ts';
+import { errors, type ApiError } from '../../../errors.ts';
 
 /**
  * `session-lost`: the server no longer knows the session. `starting`: the SQL warehouse says that it is stopped or starting. `busy`: the server takes no more

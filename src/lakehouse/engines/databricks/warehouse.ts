@@ -10,13 +10,10 @@ import { makeDatabricks } from '../../compile/dialects/databricks.ts';
 import { Stop } from '../../terms/stop.ts';
 import type { NamedType, RunOptions, Statement, StreamFormat, TypedFormat, TypedOptions, Warehouse } from '../../terms/warehouse.ts';
 import { writeArrow, writeParquet } from './typed.ts';
-import { connect } from './client.ts';
-import type { DatabricksOptions } from './client.ts';
+import { connect, type DatabricksOptions } from './client.ts';
 import { translateFailure, classifyFailure } from './failures.ts';
-import { DatabricksSessions } from './sessions.ts';
-import type { Lease, OpenSession } from './sessions.ts';
-import { bindStatement, startStatement } from './statement.ts';
-import type { Row, RunningStatement } from './statement.ts';
+import { DatabricksSessions, type Lease, type OpenSession } from './sessions.ts';
+import { bindStatement, startStatement, type Row, type RunningStatement } from './statement.ts';
 
 const LONGEST_PAUSE_MS = 30_000;
 const UNREACHABLE_PAUSE_MS = 200;

@@ -3,8 +3,7 @@ import type { DuckDBDataChunk } from '@duckdb/node-api';
 import bindings from '@duckdb/node-bindings';
 import type { Vector } from '@duckdb/node-bindings';
 import type { ColumnType } from '../../terms/catalog.ts';
-import { BooleanColumn, FlatColumn, ListColumn, TextColumn } from '../arrow/columns.ts';
-import type { ArrowColumn, StructColumn } from '../arrow/columns.ts';
+import { BooleanColumn, FlatColumn, ListColumn, TextColumn, type ArrowColumn, type StructColumn } from '../arrow/columns.ts';
 
 /** The bytes of one text in a vector: its length, then the text itself if it has at most `SHORT` bytes, else its address. */
 const TEXT_WIDTH = 16;

@@ -1,8 +1,6 @@
 /** Counts the rows of each value in those columns of a file that have few values. */
-import { STRING, listPhysicalColumns } from '../../terms/catalog.ts';
-import type { Column } from '../../terms/catalog.ts';
-import { bound, joinFragments, q, raw } from '../../terms/dialect.ts';
-import type { Fragment } from '../../terms/dialect.ts';
+import { STRING, listPhysicalColumns, type Column } from '../../terms/catalog.ts';
+import { bound, joinFragments, q, raw, type Fragment } from '../../terms/dialect.ts';
 import { duckdb } from '../../compile/dialects/duckdb.ts';
 import { hasValueText, printValue } from '../../terms/kept-values.ts';
 import type { ScanColumn } from '../../terms/plan.ts';

@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import { mkdir, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { PassThrough, finished } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { PassThrough, finished, type Readable } from 'node:stream';
 import { BIGINT, BOOLEAN, DOUBLE, INTEGER, LIST, ResultReturnType, VARCHAR, listValue } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResult, DuckDBType, DuckDBValue } from '@duckdb/node-api';
 import { errors } from '../../../errors.ts';

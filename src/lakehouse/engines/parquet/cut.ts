@@ -1,6 +1,5 @@
 /** Cuts a Parquet file between its row groups: their bytes are copied as they are, and each file gets a footer of its own. */
-import { open, unlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ColumnRange, PhysicalColumn } from '../../terms/warehouse.ts';
 import { findEdges, countNulls, listRanges, type FileEdges } from './ranges.ts';
