@@ -26,8 +26,19 @@ const AFTER: Readonly<Record<string, string>> = {
 
 /** Members of objects, by their names. */
 const MEMBERS: Readonly<Record<string, string>> = {
+  bucketStart: 'Beginning of the hour or day, in UTC.',
   createdAt: 'When it was made, in UTC.',
+  createdBy: 'Person who made it, by their UUID.',
+  deviceId: 'Device, by its UUID.',
+  image: "Web address of the account's picture; null without one.",
+  lastDataAt:
+    'Time of its newest measurement, in UTC; null when it never sent one. One that is more than a day ahead counts only where there is no other.',
+  organizationId: 'Organization that owns it, by its UUID.',
+  organizationName: 'Name of the owning organization; null for a personal workspace.',
+  pipelineUnavailable: 'Some section could not be read, and is empty.',
+  success: 'Always true.',
   updatedAt: 'When it was last changed, in UTC.',
+  userId: 'Person, by their UUID.',
 };
 
 interface Described {

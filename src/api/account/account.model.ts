@@ -8,7 +8,6 @@ export interface AccountUser {
   email: string | null;
   /** Whether the address was proven. */
   emailVerified: boolean;
-  /** Web address of the account's picture; null without one. */
   image: string | null;
   /** Whether the person has filled in a profile. */
   registered: boolean;
@@ -125,7 +124,6 @@ export interface AccountUpdate {
 
 /** That it was done. */
 export interface Succeeded {
-  /** Always true. */
   success: boolean;
 }
 

@@ -101,6 +101,5 @@ export interface ApiKeyList {
 
 /** That an API key was revoked. */
 export interface KeyRevoked {
-  /** Always true. */
   success: boolean;
 }

@@ -10,10 +10,8 @@ export interface DeviceGroup {
   name: string;
   /** What the group is for; null without one. */
   description: string | null;
-  /** Organization that owns it, by its UUID. */
   organizationId: string;
   visibility: Visibility;
-  /** Person who made it, by their UUID. */
   createdBy: string;
   createdAt: Date;
   updatedAt: Date;
@@ -57,7 +55,6 @@ export interface DeviceGroupPatch {
 
 /** A device in a group. Of one that you may not read, everything but its id is null. */
 export interface GroupMember {
-  /** Device, by its UUID. */
   deviceId: string;
   /** What people call it; null when nobody named it, or you may not read the device. */
   name: string | null;
@@ -126,7 +123,6 @@ export interface GroupCertification extends GroupSelection {
 
 /** What became of one device. */
 export interface GroupOnboardRow {
-  /** Device, by its UUID. */
   deviceId: string;
   /** All that the device needs to publish; null when it was refused. */
   config: OnboardingConfig | null;
@@ -142,7 +138,6 @@ export interface GroupOnboardAnswer {
 
 /** What became of one device. */
 export interface GroupCredentialsRow {
-  /** Device, by its UUID. */
   deviceId: string;
   /** What it is called in the registry; null when you may not read the device. */
   thingName: string | null;
@@ -160,7 +155,6 @@ export interface GroupCredentialsAnswer {
 
 /** What became of one device. */
 export interface GroupRevokeRow {
-  /** Device, by its UUID. */
   deviceId: string;
   /** Why it was refused, as a sentence; null when it was not. */
   error: string | null;

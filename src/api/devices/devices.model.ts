@@ -41,7 +41,6 @@ export interface Device extends DeviceKnown {
   certificateArn: string | null;
   /** Person who registered it, by their UUID. */
   createdBy: string;
-  /** Organization that owns it, by its UUID. */
   organizationId: string;
   visibility: Visibility;
   createdAt: Date;
@@ -251,7 +250,6 @@ export interface RegistryDevice extends DeviceKnown {
 export interface RegistryAnswer {
   /** Those that exist and that you may read. */
   devices: RegistryDevice[];
-  /** Always true. */
   success: boolean;
 }
 

@@ -10,7 +10,6 @@ export interface ProfileShown {
 
 /** How a person is shown to others. */
 export interface PersonShown extends ProfileShown {
-  /** Person, by their UUID. */
   userId: string;
 }
 

@@ -98,11 +98,8 @@ export interface Experiment {
   workbookId: string | null;
   /** Version of a workbook that the experiment follows, or last followed; null when it never followed one. */
   workbookVersionId: string | null;
-  /** Organization that owns it, by its UUID. */
   organizationId: string;
-  /** Name of the owning organization; null for a personal workspace. */
   organizationName: string | null;
-  /** Person who made it, by their UUID. */
   createdBy: string;
   /** First name of who made the experiment. */
   ownerFirstName: string;
@@ -118,7 +115,6 @@ export interface Experiment {
 
 /** A person to take along. */
 export interface ExperimentMember {
-  /** Person, by their UUID. */
   userId: Uuid;
 }
 

@@ -134,7 +134,6 @@ export interface ProjectImport {
 
 /** What a project was made into. */
 export interface ProjectImportResult {
-  /** Always true. */
   success: boolean;
   /** Experiment that was made. */
   experimentId: string;

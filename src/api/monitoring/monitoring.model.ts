@@ -31,7 +31,6 @@ export interface SessionView {
 
 /** Measurements of a bucket and experiment. */
 export interface ExperimentThroughput {
-  /** Beginning of the hour or day, in UTC. */
   bucketStart: Date;
   /** Null for experiments that you may not read, together. */
   experimentId: string | null;
@@ -41,7 +40,6 @@ export interface ExperimentThroughput {
 
 /** Battery of a bucket. */
 export interface BatteryPoint {
-  /** Beginning of the hour or day, in UTC. */
   bucketStart: Date;
   /** Mean of what the device said of its battery, in its own unit; null when it said nothing. */
   averageBattery: number | null;
@@ -156,23 +154,18 @@ export interface DeviceMonitoring {
   firmwareHistory: FirmwareRun[];
   /** Of the newest 50 that the device sent: those of the range, of experiments that you may read. */
   recentMeasurements: RecentMeasurement[];
-  /** Some section could not be read, and is empty. */
   pipelineUnavailable: boolean;
 }
 
 /** When a device last measured. */
 export interface DeviceLastData {
-  /** Device, by its UUID. */
   deviceId: string;
-  /** Time of its newest measurement, in UTC; null when it never sent one. One that is more than a day ahead counts only where there is no other. */
   lastDataAt: Date | null;
 }
 
 /** Measurements of a bucket and device. */
 export interface DeviceThroughput {
-  /** Beginning of the hour or day, in UTC. */
   bucketStart: Date;
-  /** Device, by its UUID. */
   deviceId: string;
   /** Measurements in it; buckets without any are left out. */
   count: number;
@@ -180,7 +173,6 @@ export interface DeviceThroughput {
 
 /** A connection of a device, or its end. */
 export interface DeviceEvent {
-  /** Device, by its UUID. */
   deviceId: string;
   /** What happened. */
   eventType: 'connected' | 'disconnected';
@@ -198,13 +190,11 @@ export interface FleetMonitoring {
   throughput: DeviceThroughput[];
   /** Newest first, 200 at most. */
   events: DeviceEvent[];
-  /** Some section could not be read, and is empty. */
   pipelineUnavailable: boolean;
 }
 
 /** A device of a group, as it is watched. */
 export interface MonitoredMember {
-  /** Device, by its UUID. */
   deviceId: string;
   /** What people call it; null when nobody named it. */
   name: string | null;
@@ -214,13 +204,11 @@ export interface MonitoredMember {
   deviceType: DeviceType;
   /** Whether it is connected; null when the registry cannot say. */
   connectivity: DeviceConnectivity | null;
-  /** Time of its newest measurement, in UTC; null when it never sent one. One that is more than a day ahead counts only where there is no other. */
   lastDataAt: Date | null;
 }
 
 /** Firmware of a device. */
 export interface MemberFirmware {
-  /** Device, by its UUID. */
   deviceId: string;
   /** Newest firmware that its measurements of the range name. */
   version: string;
@@ -240,13 +228,11 @@ export interface GroupMonitoring {
   firmware: MemberFirmware[];
   /** Newest first, 200 at most. */
   events: DeviceEvent[];
-  /** Some section could not be read, and is empty. */
   pipelineUnavailable: boolean;
 }
 
 /** When a device last measured. */
 export interface DeviceActivity {
-  /** Time of its newest measurement, in UTC; null when it never sent one. One that is more than a day ahead counts only where there is no other. */
   lastDataAt: Date | null;
   /** The time could not be read, and is null. */
   pipelineUnavailable: boolean;

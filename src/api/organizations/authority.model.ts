@@ -17,7 +17,6 @@ export interface ManagedMember {
   id: string;
   /** Organization, by its UUID. */
   organizationId: string;
-  /** Person, by their UUID. */
   userId: string;
   /** `owner`, `admin` or `member`; a stored list of roles is comma-joined. */
   role: string;
@@ -32,7 +31,6 @@ export interface MemberUser {
   name: string;
   /** Email address; null when the account has none. */
   email: string | null;
-  /** Web address of the account's picture; null without one. */
   image: string | null;
 }
 
@@ -235,7 +233,6 @@ export interface RoleChange extends InOrganization {
 
 /** Who becomes a member, and as what. */
 export interface NewOrganizationMember extends InOrganization {
-  /** Person, by their UUID. */
   userId: Uuid;
   /** Exactly one of owner, admin and member. */
   role: string | string[];

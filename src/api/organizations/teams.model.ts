@@ -18,7 +18,6 @@ export interface ManagedTeamMember {
   id: string;
   /** Team, by its UUID. */
   teamId: string;
-  /** Person, by their UUID. */
   userId: string;
   createdAt: Date;
 }
@@ -57,7 +56,6 @@ export interface TeamNamed extends InOrganization {
 
 /** Which person and team are meant. */
 export interface TeamMemberNamed extends TeamNamed {
-  /** Person, by their UUID. */
   userId: Uuid;
 }
 

@@ -11,7 +11,6 @@ export interface UserAccount {
   email: string | null;
   /** Whether the address was proven. */
   emailVerified: boolean;
-  /** Web address of the account's picture; null without one. */
   image: string | null;
   createdAt: Date;
   /** Whether the person has filled in a profile. */
@@ -71,7 +70,6 @@ export interface PeopleAsked {
 export interface PeopleShown {
   /** In the order of the request. */
   users: PersonShown[];
-  /** Always true. */
   success: boolean;
 }
 

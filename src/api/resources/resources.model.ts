@@ -104,12 +104,9 @@ export interface LibraryResource {
   name: string;
   /** What it is for; null without one. */
   description: string | null;
-  /** Organization that owns it, by its UUID. */
   organizationId: string;
-  /** Name of the owning organization; null for a personal workspace. */
   organizationName: string | null;
   visibility: Visibility;
-  /** Person who made it, by their UUID. */
   createdBy: string;
   /** First and last name of who made it. */
   createdByName: string;

@@ -76,7 +76,6 @@ export interface OwnerCollaborator {
   granteeType: 'user';
   /** Person, by their UUID. */
   granteeId: string;
-  /** Name of the owning organization; null for a personal workspace. */
   organizationName: string | null;
   /** How the person is shown. */
   grantee: Grantee;
@@ -90,7 +89,6 @@ export interface AdminsCollaborator {
   kind: 'orgAdmins';
   /** Owning organization, by its UUID. */
   organizationId: string;
-  /** Name of the owning organization; null for a personal workspace. */
   organizationName: string | null;
   /** How many they are. */
   adminCount: number;
@@ -102,7 +100,6 @@ export interface MembersCollaborator {
   kind: 'orgMembers';
   /** Owning organization, by its UUID. */
   organizationId: string;
-  /** Name of the owning organization; null for a personal workspace. */
   organizationName: string | null;
   /** How many they are. */
   memberCount: number;
@@ -133,7 +130,6 @@ export interface GrantCollaborator {
   /** Person, team or organization, by its UUID. */
   granteeId: string;
   role: GrantRoleName;
-  /** When it was made, in UTC. */
   createdAt: string;
   /** Person who made the grant, by their UUID; null when that is not known. */
   createdBy: string | null;

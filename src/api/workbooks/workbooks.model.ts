@@ -75,7 +75,6 @@ export interface WorkbookVersionSummary {
   /** Number of the version: 1, 2, 3 … */
   version: number;
   createdAt: Date;
-  /** Person who made it, by their UUID. */
   createdBy: string;
 }
 
