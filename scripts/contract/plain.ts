@@ -7,7 +7,7 @@ interface Document {
 }
 
 /** Names that a person would give; a rule of a text is said where it holds. */
-const PLAIN = /^(?!(Spaced)?Name$)[A-Z][A-Za-z0-9]*$/;
+const PLAIN = /^(?!(Name|SpacedName|LongText|Prose)$)[A-Z][A-Za-z0-9]*$/;
 const PLACE = '#/components/schemas/';
 
 /** Puts schemas in the place of references to them where their name is not plain: tsoa names `Record<string, unknown>` itself. */

@@ -1,4 +1,4 @@
-import type { Name } from '../sharing/sharing.model.ts';
+import type { Name, Prose } from '../sharing/sharing.model.ts';
 
 /** The grid that widgets are laid out on. */
 export interface DashboardLayout {
@@ -91,11 +91,8 @@ export interface Dashboard {
 export interface NewDashboard {
   /** Title of the dashboard, 1 to 255 characters. */
   name: Name;
-  /**
-   * What the dashboard is for, at most 10,000 characters.
-   * @maxLength 10000
-   */
-  description?: string | null;
+  /** What the dashboard is for, at most 10,000 characters. */
+  description?: Prose;
   /** The grid that widgets are laid out on; the usual one when absent. */
   layout?: DashboardLayoutInput;
   /**
@@ -109,11 +106,8 @@ export interface NewDashboard {
 export interface DashboardPatch {
   /** Title of the dashboard, 1 to 255 characters. */
   name?: Name;
-  /**
-   * What the dashboard is for, at most 10,000 characters; null takes it away.
-   * @maxLength 10000
-   */
-  description?: string | null;
+  /** What the dashboard is for, at most 10,000 characters; null takes it away. */
+  description?: Prose;
   /** Replaces the whole layout; what is missing gets its usual value. */
   layout?: DashboardLayoutInput;
   /**

@@ -1,5 +1,5 @@
 import type { ResourceCapabilities, Visibility } from '../resources/resources.model.ts';
-import type { Name, SpacedName, Uuid } from '../sharing/sharing.model.ts';
+import type { LongText, Name, SpacedName, Uuid } from '../sharing/sharing.model.ts';
 
 export type { ListScope, ResourceCapabilities, Visibility, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 
@@ -122,11 +122,8 @@ export interface ExperimentMember {
 export interface NewExperiment {
   /** What people call the experiment: 1 to 255 characters; spaces around it are cut off. */
   name: SpacedName;
-  /**
-   * What the experiment is about, at most 100,000 characters.
-   * @maxLength 100000
-   */
-  description?: string | null;
+  /** What the experiment is about, at most 100,000 characters. */
+  description?: LongText;
   /** `active` unless stated otherwise. */
   status?: ExperimentStatus;
   /** `private` unless stated otherwise; `public` cannot be taken back. */
@@ -155,11 +152,8 @@ export interface NewExperiment {
 export interface ExperimentPatch {
   /** What people call the experiment: 1 to 255 characters; spaces around it are cut off. */
   name?: SpacedName;
-  /**
-   * What the experiment is about, at most 100,000 characters; null takes it away.
-   * @maxLength 100000
-   */
-  description?: string | null;
+  /** What the experiment is about, at most 100,000 characters; null takes it away. */
+  description?: LongText;
   /** `archived` closes the experiment to changes, and measurements wait; any other value opens it again. */
   status?: ExperimentStatus;
   /** When the experiment becomes public by itself: tomorrow to 365 days ahead. Null takes the embargo back. */

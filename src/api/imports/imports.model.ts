@@ -1,6 +1,6 @@
 import type { NewLocation } from '../experiments/experiments.model.ts';
 import type { MacroLanguage, ProtocolFamily } from '../resources/links.model.ts';
-import type { Name, Uuid } from '../sharing/sharing.model.ts';
+import type { LongText, Name, Uuid } from '../sharing/sharing.model.ts';
 
 /** How far a wish has come. */
 export type TransferStatus = 'pending' | 'approved' | 'rejected' | 'failed' | 'completed' | 'partial_failed';
@@ -45,11 +45,8 @@ export interface NewTransferRequest {
 export interface ImportedExperiment {
   /** What people call the experiment, 1 to 255 characters. */
   name: Name;
-  /**
-   * What the experiment is about, at most 100,000 characters.
-   * @maxLength 100000
-   */
-  description?: string | null;
+  /** What the experiment is about, at most 100,000 characters. */
+  description?: LongText;
   /** An active person; the experiment goes to their personal workspace. */
   createdBy: Uuid;
   /**
@@ -63,11 +60,8 @@ export interface ImportedExperiment {
 export interface ImportedProtocol {
   /** What people call the protocol, 1 to 255 characters. */
   name: Name;
-  /**
-   * What the protocol is for, at most 100,000 characters.
-   * @maxLength 100000
-   */
-  description?: string | null;
+  /** What the protocol is for, at most 100,000 characters. */
+  description?: LongText;
   /** What the instrument runs: any JSON value but null. */
   code: unknown;
   /** Instruments that the protocol is for; `multispeq` by default. */
@@ -80,11 +74,8 @@ export interface ImportedProtocol {
 export interface ImportedMacro {
   /** What people call the macro, 1 to 255 characters. */
   name: Name;
-  /**
-   * What the macro is for, at most 100,000 characters.
-   * @maxLength 100000
-   */
-  description?: string | null;
+  /** What the macro is for, at most 100,000 characters. */
+  description?: LongText;
   /** Language that the code is written in; `javascript` by default. */
   language?: MacroLanguage;
   /**

@@ -1,4 +1,4 @@
-import type { Name, Uuid } from '../sharing/sharing.model.ts';
+import type { Name, Prose, Uuid } from '../sharing/sharing.model.ts';
 import type { OrganizationDescribed, OrganizationType, OrganizationVisibility } from './organizations.model.ts';
 import type { InOrganization, ManagedTeam } from './teams.model.ts';
 
@@ -65,11 +65,8 @@ export interface NewOrganization {
   metadata?: Record<string, unknown>;
   /** Kind of organization. */
   type?: OrganizationType | null;
-  /**
-   * What the organization does, at most 10,000 characters.
-   * @maxLength 10000
-   */
-  description?: string | null;
+  /** What the organization does, at most 10,000 characters. */
+  description?: Prose;
   /**
    * Its own web address, at most 255 characters; no scheme but http and https.
    * @maxLength 255
@@ -104,11 +101,8 @@ export interface OrganizationChanges {
   metadata?: Record<string, unknown>;
   /** Kind of organization; null takes it away. */
   type?: OrganizationType | null;
-  /**
-   * What the organization does, at most 10,000 characters; null takes it away.
-   * @maxLength 10000
-   */
-  description?: string | null;
+  /** What the organization does, at most 10,000 characters; null takes it away. */
+  description?: Prose;
   /**
    * Its own web address, at most 255 characters; no scheme but http and https. Null takes it away.
    * @maxLength 255

@@ -1,5 +1,5 @@
 import type { PersonShown, ProfileShown } from '../directory/directory.model.ts';
-import type { SharedType } from '../sharing/sharing.model.ts';
+import type { Prose, SharedType } from '../sharing/sharing.model.ts';
 
 /** A person's account. */
 export interface UserAccount {
@@ -41,11 +41,8 @@ export interface NewProfile {
    * @format name
    */
   lastName: string;
-  /**
-   * What you say of yourself, at most 10,000 characters; null takes it away.
-   * @maxLength 10000
-   */
-  bio?: string | null;
+  /** What you say of yourself, at most 10,000 characters; null takes it away. */
+  bio?: Prose;
   /** False hides you from searches and shows you as Unknown User, until you sign in again; it ends your sessions. */
   activated?: boolean;
   /**

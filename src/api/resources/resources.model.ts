@@ -1,4 +1,4 @@
-import type { SpacedName, Uuid } from '../sharing/sharing.model.ts';
+import type { LongText, SpacedName, Uuid } from '../sharing/sharing.model.ts';
 
 /** `private`: for the owning organization and those it is shared with. `public`: for everybody who is signed in to read. */
 export type Visibility = 'private' | 'public';
@@ -122,11 +122,8 @@ export interface LibraryResource {
 export interface NewLibraryResource {
   /** What people call it: 1 to 255 characters; spaces around it are cut off. Names need not be unique. */
   name: SpacedName;
-  /**
-   * What it is for, at most 100,000 characters.
-   * @maxLength 100000
-   */
-  description?: string | null;
+  /** What it is for, at most 100,000 characters. */
+  description?: LongText;
   /** What it is a copy of: something of the same type that you may read. */
   forkedFrom?: Uuid;
   /** An organization that you are a member of; your personal workspace when absent. */
@@ -139,9 +136,6 @@ export interface NewLibraryResource {
 export interface LibraryResourcePatch {
   /** What people call it: 1 to 255 characters; spaces around it are cut off. */
   name?: SpacedName;
-  /**
-   * What it is for, at most 100,000 characters; null takes it away.
-   * @maxLength 100000
-   */
-  description?: string | null;
+  /** What it is for, at most 100,000 characters; null takes it away. */
+  description?: LongText;
 }

@@ -22,6 +22,18 @@ export type Name = string;
  */
 export type SpacedName = string;
 
+/**
+ * What something is about, at length.
+ * @maxLength 100000
+ */
+export type LongText = string | null;
+
+/**
+ * What something is about.
+ * @maxLength 10000
+ */
+export type Prose = string | null;
+
 /** The grantee of a grant. */
 export type GranteeType = 'user' | 'team' | 'organization';
 /** `viewer`: may read, and contribute to an experiment. `admin` and `owner`: may do everything. */

@@ -1,5 +1,5 @@
 import type { ChartAxis, TraceType } from '../../charts/plotted.model.ts';
-import type { SpacedName } from '../sharing/sharing.model.ts';
+import type { Prose, SpacedName } from '../sharing/sharing.model.ts';
 
 export const CHART_FAMILIES = ['basic', 'scientific', '3d', 'statistical'] as const;
 /** Shelf that a chart type stands on. Charts of the family `3d` have no picture. */
@@ -178,11 +178,8 @@ export interface Visualization {
 export interface NewVisualization {
   /** Title of the chart, 1 to 255 characters; not blank. */
   name: SpacedName;
-  /**
-   * What the chart is to show, at most 10,000 characters.
-   * @maxLength 10000
-   */
-  description?: string | null;
+  /** What the chart is to show, at most 10,000 characters. */
+  description?: Prose;
   /** Shelf that the chart type stands on. A chart of the family `3d` has no picture. */
   chartFamily: ChartFamily;
   /** How it is drawn, which decides the roles that columns may play. */
@@ -197,11 +194,8 @@ export interface NewVisualization {
 export interface VisualizationPatch {
   /** Title of the chart, 1 to 255 characters; not blank. */
   name?: SpacedName;
-  /**
-   * What the chart is to show, at most 10,000 characters; null takes it away.
-   * @maxLength 10000
-   */
-  description?: string | null;
+  /** What the chart is to show, at most 10,000 characters; null takes it away. */
+  description?: Prose;
   /** Shelf that the chart type stands on. A chart of the family `3d` has no picture. */
   chartFamily?: ChartFamily;
   /** How it is drawn, which decides the roles that columns may play. */
