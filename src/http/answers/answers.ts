@@ -21,8 +21,8 @@ export function addEtag<T>(response: Response, body: T, version: number): T {
 }
 
 /** Versions that If-Match accepts; null when any will do. */
-export function readExpectedVersions(request: Request | undefined): number[] | null {
-  const header = request?.get('if-match');
+export function readExpectedVersions(request: Request): number[] | null {
+  const header = request.get('if-match');
   if (header === undefined || header.trim() === '*') return null;
   return header.split(',').map((tag) => Number(/^\s*"(\d+)-/.exec(tag)?.[1] ?? -1));
 }
@@ -41,8 +41,7 @@ export interface Counted<T> {
 const COUNT_LIMIT = 10_000;
 
 /** How far to count for a list. */
-export const limitCount = (request: Request | undefined): number =>
-  request?.get('prefer') === 'count=exact' ? 100_000_000 : COUNT_LIMIT + 1;
+export const limitCount = (request: Request): number => (request.get('prefer') === 'count=exact' ? 100_000_000 : COUNT_LIMIT + 1);
 
 interface PageQuery {
   page?: number;
@@ -70,27 +69,26 @@ function setLinks(response: Response, links: readonly string[]): void {
   if (text !== '' && text.length <= LONGEST_LINKS) response.setHeader('Link', text);
 }
 
+/** A link to the same list with another place in its query. */
+function printLink({ originalUrl, path }: Request, rel: string, place: Readonly<Record<string, string | number>>): string {
+  const query = new URLSearchParams(originalUrl.split('?')[1] ?? '');
+  // a cursor takes the place of a page
+  if ('cursor' in place) query.delete('page');
+  for (const [name, value] of Object.entries(place)) query.set(name, String(value));
+  return `<${path}?${query.toString()}>; rel="${rel}"`;
+}
+
 /** Sets X-Total-Count and Link of a list. Beyond the count limit there is no last page to link to. */
-export function setListHeaders<T>(
-  request: Request | undefined,
-  response: Response,
-  { rows, total }: Counted<T>,
-  { page, pageSize }: PageAsked,
-): T[] {
-  const exact = total <= COUNT_LIMIT || request?.get('prefer') === 'count=exact';
+export function setListHeaders<T>(request: Request, response: Response, { rows, total }: Counted<T>, { page, pageSize }: PageAsked): T[] {
+  const exact = total <= COUNT_LIMIT || request.get('prefer') === 'count=exact';
   response.setHeader('X-Total-Count', String(exact ? total : COUNT_LIMIT));
   if (!exact) response.setHeader('X-Total-Count-Exact', 'false');
-  const url = (target: number) => {
-    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
-    query.set('page', String(target));
-    query.set('pageSize', String(pageSize));
-    return `<${request?.path ?? ''}?${query.toString()}>`;
-  };
+  const link = (target: number, rel: string) => printLink(request, rel, { page: target, pageSize });
   const last = Math.max(1, Math.ceil(total / pageSize));
-  const links = [`${url(1)}; rel="first"`];
-  if (page > 1) links.push(`${url(page - 1)}; rel="prev"`);
-  if (page < last) links.push(`${url(page + 1)}; rel="next"`);
-  if (exact) links.push(`${url(last)}; rel="last"`);
+  const links = [link(1, 'first')];
+  if (page > 1) links.push(link(page - 1, 'prev'));
+  if (page < last) links.push(link(page + 1, 'next'));
+  if (exact) links.push(link(last, 'last'));
   setLinks(response, links);
   return rows;
 }
@@ -101,31 +99,20 @@ export function setCursorLinks(
   response: Response,
   { previous, next }: { previous: string | null; next: string | null },
 ): void {
-  const link = (cursor: string, rel: string) => {
-    const query = new URLSearchParams(request.originalUrl.split('?')[1] ?? '');
-    query.delete('page');
-    query.set('cursor', cursor);
-    return `<${request.path}?${query.toString()}>; rel="${rel}"`;
-  };
-  const links = [...(previous === null ? [] : [link(previous, 'prev')]), ...(next === null ? [] : [link(next, 'next')])];
-  setLinks(response, links);
+  const link = (cursor: string | null, rel: string) => (cursor === null ? [] : [printLink(request, rel, { cursor })]);
+  setLinks(response, [...link(previous, 'prev'), ...link(next, 'next')]);
 }
 
 /** Sets X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
 export function setWindowHeaders<T>(
-  request: Request | undefined,
+  request: Request,
   response: Response,
   { rows, total }: Counted<T>,
   { limit, offset }: { limit: number; offset: number },
 ): T[] {
   response.setHeader('X-Total-Count', String(total));
   if (limit === 0) return rows;
-  const link = (start: number, rel: string) => {
-    const query = new URLSearchParams(request?.originalUrl.split('?')[1] ?? '');
-    query.set('limit', String(limit));
-    query.set('offset', String(start));
-    return `<${request?.path ?? ''}?${query.toString()}>; rel="${rel}"`;
-  };
+  const link = (start: number, rel: string) => printLink(request, rel, { limit, offset: start });
   const links = [link(0, 'first')];
   if (offset > 0) links.push(link(Math.max(0, offset - limit), 'prev'));
   if (offset + limit < total) links.push(link(offset + limit, 'next'));
