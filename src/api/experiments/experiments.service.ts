@@ -77,6 +77,14 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
   return id;
 }
 
+/** Locks an experiment for a change. Errors: not found; changed since the version that the caller read. */
+async function lockForChange(tx: Transaction, id: string, versions: number[] | null) {
+  const state = await lockExperiment(tx, id);
+  if (!state) throw errors.resourceNotFound('experiment');
+  if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+  return state;
+}
+
 /** Changes the given fields. An archived experiment takes only a new status. */
 export const patchExperiment = (
   ctx: Context,
@@ -86,9 +94,7 @@ export const patchExperiment = (
   versions: number[] | null,
 ): Promise<VersionedExperiment> =>
   ctx.db.transaction(async (tx) => {
-    const state = await lockExperiment(tx, id);
-    if (!state) throw errors.resourceNotFound('experiment');
-    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+    const state = await lockForChange(tx, id, versions);
     const { locations, ...fields } = body;
     const given = listGiven(body, {
       name: true,
@@ -134,9 +140,7 @@ export const setVisibility = (
   versions: number[] | null,
 ): Promise<VisibilityState> =>
   ctx.db.transaction(async (tx) => {
-    const state = await lockExperiment(tx, id);
-    if (!state) throw errors.resourceNotFound('experiment');
-    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+    const state = await lockForChange(tx, id, versions);
     if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
     if (visibility === 'public' && (await publishExperiment(tx, id)) > 0) {
       await publishEvent(ctx, tx, { kind: 'experiment.published', experimentId: id, facts: { by: 'person' } });
@@ -152,9 +156,7 @@ export const setVisibility = (
 /** Deletes an experiment: nothing shows it from here on, and a job removes what every store holds of it. Answers the erasure's id. */
 export const removeExperiment = (ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<string> =>
   ctx.db.transaction(async (tx) => {
-    const state = await lockExperiment(tx, id);
-    if (!state) throw errors.resourceNotFound('experiment');
-    if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+    const state = await lockForChange(tx, id, versions);
     return erase(ctx, tx, caller, { id, organizationId: state.organizationId });
   });
 

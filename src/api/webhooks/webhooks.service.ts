@@ -5,7 +5,7 @@ import { open, seal } from '../../auth/seal.ts';
 import { makeWebhookSecret } from '../../auth/proofs/webhooks.ts';
 import { findUrlProblem } from '../../callouts/call.ts';
 import type { Context } from '../../context.ts';
-import type { Transaction } from '../../database/database.ts';
+import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { enqueueMessage, wake } from '../events/events.service.ts';
 import { listGiven, refuseBody } from '../input/input.service.ts';
@@ -136,8 +136,8 @@ export const rotateSecret = (ctx: Context, caller: Caller, path: WebhookPath): P
     return { secret, oldSecretUntil: replaced.oldSecretUntil };
   });
 
-async function reportOf(tx: Transaction, webhookId: string, deliveryId: string): Promise<WebhookDeliveryReport> {
-  const found = await findDelivery(tx, webhookId, deliveryId);
+async function reportOf(db: Queryable, webhookId: string, deliveryId: string): Promise<WebhookDeliveryReport> {
+  const found = await findDelivery(db, webhookId, deliveryId);
   if (!found) throw errors.webhookDeliveryNotFound();
   return found;
 }
@@ -156,9 +156,7 @@ export const testWebhook = (ctx: Context, caller: Caller, path: WebhookPath): Pr
 /** Loads one delivery with its body and its attempts. */
 export async function loadDelivery(ctx: Context, caller: Caller, path: WebhookPath, deliveryId: string): Promise<WebhookDeliveryReport> {
   const { id } = await requireWebhook(ctx, caller, path);
-  const found = await findDelivery(ctx.db, id, deliveryId);
-  if (!found) throw errors.webhookDeliveryNotFound();
-  return found;
+  return reportOf(ctx.db, id, deliveryId);
 }
 
 /** Sends an ended delivery once more, under the same id. Errors: webhookDeliveryNotFound, webhookDeliveryPending, webhookDisabled. */
