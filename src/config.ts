@@ -6,11 +6,11 @@ import { splitOrigins, checkRelyingParty, checkSharedDomain } from './auth/web-s
 import { StartError } from './errors.ts';
 import { MAIL_ENVIRONMENT } from './mail/settings.ts';
 import { describeMisspelled } from './misspelled.ts';
-import { IOT_ENVIRONMENT, readIotSettings, type IotSettings } from './iot/settings.ts';
+import { IOT_ENVIRONMENT, readIotSettings } from './iot/settings.ts';
 import { readSecret } from './storage/secret.ts';
-import { S3_ENVIRONMENT, readS3Settings, type S3Settings } from './storage/s3-settings.ts';
-import { ENGINE_ENVIRONMENT, readEngineSettings, type EngineSettings } from './lakehouse/engines/settings.ts';
-import { LAKE_ENVIRONMENT, readLakeSettings, type LakeSettings } from './lakehouse/tables/files/lake-settings.ts';
+import { S3_ENVIRONMENT, readS3Settings } from './storage/s3-settings.ts';
+import { ENGINE_ENVIRONMENT, readEngineSettings } from './lakehouse/engines/settings.ts';
+import { LAKE_ENVIRONMENT, readLakeSettings } from './lakehouse/tables/files/lake-settings.ts';
 
 /** A setting that is wrong. */
 export class ConfigError extends StartError {}
@@ -26,7 +26,9 @@ const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   ADMIN_PORT: number(0, 65_535).default(0),
   DATA_DIR: z.string().min(1).default('.data'),
+  /** Signs object URLs and codes; made once and kept in the data folder when unset. It is never in the database. */
   SECRET: secretHex.optional(),
+  /** The embedded Postgres in the data folder when unset. */
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'it must begin with postgres://')
@@ -39,6 +41,7 @@ const Environment = z.object({
   SAMPLE_DATA: onOff.optional(),
   WORKER: onOff.default(true),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).optional(),
+  /** Where log lines go instead of standard error. */
   LOG_FILE: z.string().min(1).optional(),
   DUCKDB_THREADS: number(1, 256).optional(),
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
@@ -61,8 +64,9 @@ const Environment = z.object({
   MACRO_ACCEPT_ROOT: onOff.default(false),
   MACRO_RUNS: number(1, 256).default(2),
   MACRO_MEMORY_MB: number(256, 65_536).default(1536),
+  /** Name of the platform that projects are brought over from. */
   TRANSFER_SOURCE: z.string().min(1).max(64).default('photosynq'),
-  /** Secrets that sign project imports, separated by commas. There are several while one replaces another. */
+  /** Secrets that sign project imports, separated by commas. There are several while one replaces another. Without any, every call is refused. */
   WEBHOOK_SECRETS: z
     .string()
     .default('')
@@ -104,13 +108,14 @@ const Environment = z.object({
   TRUSTED_ORIGINS: z.string().default(''),
   /** Number of our own proxies between the internet and this process; only that many hops of X-Forwarded-For are believed. */
   TRUST_PROXY_HOPS: number(0, 10).default(0),
-  /** Domain that passkeys belong to: the host of BASE_URL or a parent of it. */
+  /** Domain that passkeys belong to: the host of BASE_URL or a parent of it; the host that people reach us at when unset. */
   RP_ID: z.string().min(1).optional(),
   /** Domain that the API and its web pages share, such as example.org; unset: cookies stay with the host of the API. */
   COOKIE_DOMAIN: z
     .string()
     .regex(/^\.?([a-z0-9-]+\.)+[a-z0-9-]+$/i)
     .optional(),
+  /** Codes asked for, and codes tried, per minute and place. */
   SIGN_INS_PER_MINUTE: number(1, 1_000_000).default(20),
   GITHUB_CLIENT_ID: z.string().min(1).optional(),
   GITHUB_CLIENT_SECRET: z.string().min(1).optional(),
@@ -125,95 +130,10 @@ const Environment = z.object({
   PLACES_KIND: z.enum(['photon', 'nominatim']).default('photon'),
 });
 
-export interface Config {
-  /** One sentence on variables that look like settings and are none. */
-  misspelled: string | undefined;
-  /** Folder of package.json: where sql/ and pipelines/ are. */
-  root: string;
-  port: number;
-  host: string;
-  adminPort: number;
-  dataDir: string;
-  /** Undefined: the embedded Postgres in the data folder. */
-  databaseUrl: string | undefined;
-  baseUrl: string | undefined;
-  sampleData: boolean;
-  worker: boolean;
-  logLevel: string;
-  /** Where log lines go instead of standard error. */
-  logFile: string | undefined;
-  duckdb: { threads: number; memoryMb: number };
-  /** Undefined: the object folder. */
-  s3: S3Settings | undefined;
-  /** Engines that read measurements; without `databricks`, DuckDB alone does. */
-  engines: EngineSettings;
-  iot: IotSettings;
-  firmware: { apiUrl: string; token: string | undefined; repositories: Readonly<Record<FirmwareFamilyName, string | undefined>> };
-  mail: { smtpUrl: string | undefined; from: string };
-  web: {
-    /** Origins such as `https://app.example.org`, besides our own. */
-    trustedOrigins: readonly string[];
-    trustProxyHops: number;
-    /** Relying-party id of passkeys, checked to fit BASE_URL; undefined: the host that people reach us at. */
-    rpId: string | undefined;
-    /** Domain of our cookies; undefined: the host that set them. */
-    cookieDomain: string | undefined;
-    /** Codes asked for, and codes tried, per minute and place. */
-    signInsPerMinute: number;
-  };
-  /** Identity providers that are on. */
-  providers: { github: ProviderSettings | undefined; orcid: ProviderSettings | undefined };
-  limits: {
-    requestsAtOnce: number;
-    listenersAtOnce: number;
-    callerStatements: number;
-    organizationStatements: number;
-    statementTimeoutMs: number;
-    uploadRecordBytes: number;
-    bodyStallMs: number;
-    bodyMs: number;
-    uploadFileBytes: number;
-    parquetExpansion: number;
-    cacheBytes: number;
-  };
-  macros: {
-    languages: readonly ('python' | 'r' | 'javascript')[];
-    level: 'best' | 'bubblewrap' | 'embedded';
-    acceptRoot: boolean;
-    running: number;
-    memoryMb: number;
-  };
-  /** Name of the platform that projects are brought over from. */
-  transferSource: string;
-  /** Secrets of the project import, each `whsec_` and base64. Without any, every call is refused. */
-  webhookSecrets: readonly string[];
-  /** Calls that we make for organizations. */
-  webhooks: { allowLoopback: boolean; timeoutMs: number; keepDays: number };
-  /** Undefined: the embedded places. */
-  places: { url: string; kind: 'photon' | 'nominatim' } | undefined;
-  /** How many exports of a person run at once, and how long files are kept. */
-  exports: { perCaller: number; keepDays: number };
-  lake: LakeSettings;
-  /** Older versions of lake tables: for how many days they are kept, and how many of each table. */
-  versions: { days: number; most: number };
-  /** Signs object URLs and codes. Unless SECRET gives it, it is made once and kept in the data folder; it is never in the database. */
-  secret: Buffer;
-}
-
-export type FirmwareFamilyName = 'ambyte' | 'minipar' | 'ambit';
-
-export interface ProviderSettings {
-  clientId: string;
-  clientSecret: string;
-  /** Where people sign in. */
-  url: string;
-  /** Where their public facts are read. */
-  apiUrl: string;
-}
-
 const isLoopback = (url: string) => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname);
 const withoutSlash = (url: string) => url.replace(/\/$/, '');
 
+/** `url`: where people sign in. `apiUrl`: where their public facts are read. */
 function provider(name: string, id: string | undefined, secret: string | undefined, urls: { url: string; apiUrl: string }) {
   if (id === undefined && secret === undefined) return undefined;
   for (const url of [urls.url, urls.apiUrl])
@@ -224,6 +144,7 @@ function provider(name: string, id: string | undefined, secret: string | undefin
   return { clientId: id, clientSecret: secret, url: withoutSlash(urls.url), apiUrl: withoutSlash(urls.apiUrl) };
 }
 
+/** Where sql/ and pipelines/ are. */
 function packageRoot(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
@@ -231,6 +152,9 @@ function packageRoot(): string {
 }
 
 const quarterOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4));
+
+/** The settings. `misspelled`: one sentence on variables that look like settings and are none. */
+export type Config = Readonly<ReturnType<typeof settle> & { misspelled: string | undefined }>;
 
 /** Reads the environment, once. Throws StartError with one sentence when a setting is wrong or half given, and one more where a name may be misspelled. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
@@ -244,7 +168,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
 }
 
-function settle(given: Readonly<Record<string, string | undefined>>): Omit<Config, 'misspelled'> {
+function settle(given: Readonly<Record<string, string | undefined>>) {
   // blanks would count as 0 where a number is asked for
   const blank = Object.keys(Environment.shape).find((name) => given[name]?.trim() === '');
   if (blank !== undefined) throw new ConfigError(`${blank} is not valid: it holds blanks only.`);
@@ -273,6 +197,7 @@ function settle(given: Readonly<Record<string, string | undefined>>): Omit<Confi
     logLevel: env.LOG_LEVEL ?? (process.stderr.isTTY && env.LOG_FILE === undefined ? 'warn' : 'info'),
     logFile: env.LOG_FILE,
     duckdb: { threads: env.DUCKDB_THREADS ?? availableParallelism(), memoryMb: env.DUCKDB_MEMORY_MB ?? quarterOfMemoryMb() },
+    // undefined: the object folder
     s3: readS3Settings(env),
     engines: readEngineSettings(env, lake.place),
     iot: readIotSettings(env),
