@@ -19,9 +19,8 @@ export const insertSession = (db: Queryable, session: NewSessionRow) =>
     values (${session.handle}, ${session.userId}, ${session.tokenHash}, ${session.method}, ${session.expiresAt}, ${session.ipAddress}, ${session.userAgent})`);
 
 export const deleteSessionByToken = (db: Queryable, tokenHash: Buffer) =>
-  db.one<{ handle: string; userId: string }>(
-    sql('auth.deleteSessionByToken')`delete from sessions where token_hash = ${tokenHash} returning id as handle, user_id as "userId"`,
-  );
+  db.one<{ handle: string; userId: string }>(sql('auth.deleteSessionByToken')`
+    delete from sessions where token_hash = ${tokenHash} returning id as handle, user_id as "userId"`);
 
 export interface SessionRow {
   id: string;

@@ -36,9 +36,8 @@ export const lockUserByEmail = (db: Queryable, email: string) =>
     select id, email_verified as "emailVerified" from users where email = canonical_email(${email}) and deleted_at is null for update`);
 
 export const markVerified = (db: Queryable, userId: string) =>
-  db.run(
-    sql('account.markVerified')`update users set email_verified = true, updated_at = now() where id = ${userId} and not email_verified`,
-  );
+  db.run(sql('account.markVerified')`
+    update users set email_verified = true, updated_at = now() where id = ${userId} and not email_verified`);
 
 export const updateUserRow = (db: Queryable, userId: string, change: { name: string | null; image: string | null; clearImage: boolean }) =>
   db.run(sql('account.updateUser')`

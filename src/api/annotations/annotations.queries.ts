@@ -12,11 +12,8 @@ export const noteAnnotator = async (db: Queryable, experimentId: string, userId:
   )?.isNamed ?? false;
 
 export const markAnnotatorNamed = (db: Queryable, experimentId: string, userId: string) =>
-  db.run(
-    sql(
-      'annotations.markAnnotatorNamed',
-    )`update annotators set is_named = true where experiment_id = ${experimentId} and user_id = ${userId}`,
-  );
+  db.run(sql('annotations.markAnnotatorNamed')`
+    update annotators set is_named = true where experiment_id = ${experimentId} and user_id = ${userId}`);
 
 export const findNextSequence = async (db: Queryable) =>
   (await db.one<{ sequence: number }>(sql('annotations.nextSequence')`select nextval('annotation_changes') as sequence`))?.sequence ?? 0;

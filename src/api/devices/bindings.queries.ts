@@ -34,9 +34,8 @@ export const lockBindings = (db: Queryable, deviceId: string) =>
 
 /** Locks experiments against changes; those that do not exist are left out. */
 export const lockTargets = (db: Queryable, experimentIds: readonly string[]) =>
-  db.rows<{ id: string; status: string }>(
-    sql('devices.lockTargets')`select id, status from experiments where id = any (${experimentIds}::uuid[]) order by id for share`,
-  );
+  db.rows<{ id: string; status: string }>(sql('devices.lockTargets')`
+    select id, status from experiments where id = any (${experimentIds}::uuid[]) order by id for share`);
 
 /** Binds a device to experiments, and answers the new bindings. Existing bindings stay. */
 export const insertBindings = (db: Queryable, binding: { deviceId: string; experimentIds: readonly string[]; addedBy: string }) =>

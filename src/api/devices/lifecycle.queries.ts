@@ -18,9 +18,8 @@ export const deleteThingRow = (db: Queryable, deviceId: string) =>
 
 /** Finds the device that a thing belongs to now, if any, and the certificate that its row names. */
 export const findThingHolder = (db: Queryable, thingName: string) =>
-  db.one<{ id: string; certificateId: string | null }>(
-    sql('devices.thingHolder')`select id, certificate_id as "certificateId" from devices where thing_name = ${thingName}`,
-  );
+  db.one<{ id: string; certificateId: string | null }>(sql('devices.thingHolder')`
+    select id, certificate_id as "certificateId" from devices where thing_name = ${thingName}`);
 
 type Changes = Partial<Pick<DeviceRow, 'state' | 'certificateId' | 'certificateArn'>>;
 
@@ -54,11 +53,8 @@ export const listToRebind = (db: Queryable) =>
   db.rows<{ id: string }>(sql('devices.toRebind')`select id from devices where needs_rebind and sequence is null order by id limit 500`);
 
 export const listBindings = (db: Queryable, deviceId: string) =>
-  db.rows<{ experimentId: string }>(
-    sql(
-      'devices.bindings',
-    )`select experiment_id as "experimentId" from experiment_devices where device_id = ${deviceId} order by experiment_id`,
-  );
+  db.rows<{ experimentId: string }>(sql('devices.bindings')`
+    select experiment_id as "experimentId" from experiment_devices where device_id = ${deviceId} order by experiment_id`);
 
 /** Limits the wait for a device's lock to ten seconds, until the transaction ends. */
 export const limitWait = (db: Queryable) => db.run(sql('devices.limitWait')`set local lock_timeout = '10s'`);

@@ -201,11 +201,8 @@ export const updateExperiment = (db: Queryable, id: string, changes: ExperimentC
     from changed where e.id = changed.id`);
 
 export const publishExperiment = (db: Queryable, id: string) =>
-  db.run(
-    sql(
-      'experiments.publish',
-    )`update resources set visibility = 'public', updated_at = now(), version = version + 1 where id = ${id} and visibility = 'private'`,
-  );
+  db.run(sql('experiments.publish')`
+    update resources set visibility = 'public', updated_at = now(), version = version + 1 where id = ${id} and visibility = 'private'`);
 
 /** Removes the resource; its grants, locations and join requests go with it. */
 export const deleteExperiment = (db: Queryable, id: string) =>

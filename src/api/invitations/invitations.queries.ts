@@ -68,9 +68,8 @@ export const waitForInviters = (db: Queryable, userId: string) =>
   db.run(sql('invitations.waitForInviters')`select ${lockOf(fragment`email`)} from users where id = ${userId}`);
 
 export const lockInviter = (db: Queryable, userId: string) =>
-  db.one<{ email: string | null }>(
-    sql('invitations.lockInviter')`select email from users where id = ${userId} and deleted_at is null for no key update`,
-  );
+  db.one<{ email: string | null }>(sql('invitations.lockInviter')`
+    select email from users where id = ${userId} and deleted_at is null for no key update`);
 
 /** Finds a direct grant that the account of an address holds on a resource. */
 export const findGrantOf = (db: Queryable, resourceId: string, email: string) =>

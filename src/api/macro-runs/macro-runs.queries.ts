@@ -156,11 +156,8 @@ export const stopOnNew = (tx: Transaction, experimentId: string, macroId: string
 
 /** Macros that an experiment runs on every new measurement. */
 export const listOnNew = (db: Queryable, experimentId: string) =>
-  db.rows<{ macroId: string }>(
-    sql(
-      'macroRuns.listOnNew',
-    )`select macro_id as "macroId" from experiment_macros where experiment_id = ${experimentId} and runs_on_new order by macro_id`,
-  );
+  db.rows<{ macroId: string }>(sql('macroRuns.listOnNew')`
+    select macro_id as "macroId" from experiment_macros where experiment_id = ${experimentId} and runs_on_new order by macro_id`);
 
 /** Inserts a request to run a macro again. Answers undefined when one is already queued or running. */
 export const insertReprocess = (
@@ -184,11 +181,8 @@ export const listReprocesses = (db: Queryable, experimentId: string, macroId: st
 
 /** Requests that wait to be begun, and may be begun now. */
 export const listQueued = (db: Queryable) =>
-  db.rows<StoredRun>(
-    sql(
-      'macroRuns.listQueued',
-    )`select ${columns} from macro_reprocesses where status = 'queued' and next_at <= now() order by created_at limit 20`,
-  );
+  db.rows<StoredRun>(sql('macroRuns.listQueued')`
+    select ${columns} from macro_reprocesses where status = 'queued' and next_at <= now() order by created_at limit 20`);
 
 /** Leaves a queued request alone for some seconds. */
 export const holdReprocess = (db: Queryable, id: string, { isCounted, seconds }: { isCounted: boolean; seconds: number }) =>

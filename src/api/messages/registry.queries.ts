@@ -17,19 +17,13 @@ export const findRegistryChange = (db: Queryable) =>
 
 /** Ends a change, unless another has come since. */
 export const endRegistryChange = (tx: Transaction, { experimentId, changedAt }: RegistryChange) =>
-  tx.run(
-    sql(
-      'registry.endChange',
-    )`delete from registry_changes where experiment_id = ${experimentId} and changed_at = ${changedAt}::timestamptz`,
-  );
+  tx.run(sql('registry.endChange')`
+    delete from registry_changes where experiment_id = ${experimentId} and changed_at = ${changedAt}::timestamptz`);
 
 /** Leaves a change alone for so many seconds. */
 export const holdRegistryChange = (db: Queryable, experimentId: string, seconds: number) =>
-  db.run(
-    sql(
-      'registry.holdChange',
-    )`update registry_changes set next_at = now() + make_interval(secs => ${seconds}) where experiment_id = ${experimentId}`,
-  );
+  db.run(sql('registry.holdChange')`
+    update registry_changes set next_at = now() + make_interval(secs => ${seconds}) where experiment_id = ${experimentId}`);
 
 /** The devices that measured for an experiment, as they are registered now. */
 export const listMeasuringDevices = (db: Queryable, experimentId: string) =>

@@ -20,9 +20,8 @@ export const listRecordsOldestFirst = (db: Queryable, experimentId: string) =>
 
 /** Lists what each table adds to measurements, oldest first, without its rows. */
 export const listShapes = (db: Queryable, experimentId: string) =>
-  db.rows<{ shape: MetadataShape }>(
-    sql('metadata.listShapes')`select shape from metadata_records where experiment_id = ${experimentId} order by created_at, id`,
-  );
+  db.rows<{ shape: MetadataShape }>(sql('metadata.listShapes')`
+    select shape from metadata_records where experiment_id = ${experimentId} order by created_at, id`);
 
 /** Lists experiments whose metadata tables have never been written to the lake. */
 export const listStale = (db: Queryable, most: number) =>
@@ -37,9 +36,8 @@ export const measureRecords = async (db: Queryable, experimentId: string, except
     where experiment_id = ${experimentId} and id is distinct from ${exceptId}::uuid`)) ?? { count: 0, size: 0 };
 
 export const findRecord = (db: Queryable, experimentId: string, id: string) =>
-  db.one<StoredRecord>(
-    sql('metadata.find')`select ${columns} from metadata_records m where m.id = ${id} and m.experiment_id = ${experimentId}`,
-  );
+  db.one<StoredRecord>(sql('metadata.find')`
+    select ${columns} from metadata_records m where m.id = ${id} and m.experiment_id = ${experimentId}`);
 
 export const insertRecord = (
   db: Queryable,

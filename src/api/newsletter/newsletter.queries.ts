@@ -3,14 +3,12 @@ import { sql } from '../../database/sql.ts';
 import type { NewsletterStatus, WhatsNewSeen } from './newsletter.model.ts';
 
 export const findAddress = (db: Queryable, userId: string) =>
-  db.one<{ email: string | null; isVerified: boolean }>(
-    sql('newsletter.findAddress')`select email, email_verified as "isVerified" from users where id = ${userId}`,
-  );
+  db.one<{ email: string | null; isVerified: boolean }>(sql('newsletter.findAddress')`
+    select email, email_verified as "isVerified" from users where id = ${userId}`);
 
 export const findStatus = (db: Queryable, email: string) =>
-  db.one<{ status: NewsletterStatus }>(
-    sql('newsletter.findStatus')`select status from newsletter_subscribers where email = canonical_email(${email})`,
-  );
+  db.one<{ status: NewsletterStatus }>(sql('newsletter.findStatus')`
+    select status from newsletter_subscribers where email = canonical_email(${email})`);
 
 /** Marks an address as pending, unless it is subscribed. Answers its state. */
 export const upsertPending = (db: Queryable, email: string) =>
@@ -42,13 +40,9 @@ export const deletePending = (db: Queryable, days: number) =>
 
 /** Finds when a person last saw what is new. */
 export const findWhatsNewSeen = (db: Queryable, userId: string) =>
-  db.one<WhatsNewSeen>(
-    sql('newsletter.findWhatsNewSeen')`select whats_new_seen_at as "lastSeenAt" from profiles where user_id = ${userId}`,
-  );
+  db.one<WhatsNewSeen>(sql('newsletter.findWhatsNewSeen')`
+    select whats_new_seen_at as "lastSeenAt" from profiles where user_id = ${userId}`);
 
 export const markWhatsNewSeen = (db: Queryable, userId: string) =>
-  db.one<WhatsNewSeen>(
-    sql(
-      'newsletter.markWhatsNewSeen',
-    )`update profiles set whats_new_seen_at = now() where user_id = ${userId} returning whats_new_seen_at as "lastSeenAt"`,
-  );
+  db.one<WhatsNewSeen>(sql('newsletter.markWhatsNewSeen')`
+    update profiles set whats_new_seen_at = now() where user_id = ${userId} returning whats_new_seen_at as "lastSeenAt"`);

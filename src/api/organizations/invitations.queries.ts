@@ -63,9 +63,8 @@ export const prolongInvitation = (db: Queryable, id: string, hours: number) =>
 
 /** Ends a pending invitation. Answers 0 when it was no longer pending. */
 export const endInvitation = (db: Queryable, id: string, status: InvitationState) =>
-  db.run(
-    sql('organizations.endInvitation')`update organization_invitations set status = ${status} where id = ${id} and status = 'pending'`,
-  );
+  db.run(sql('organizations.endInvitation')`
+    update organization_invitations set status = ${status} where id = ${id} and status = 'pending'`);
 
 /** Cancels the pending invitations that somebody made, except to the roles that they may still offer. */
 export const cancelInvitationsBy = (db: Queryable, organizationId: string, inviterId: string, offerable: readonly MembershipRole[] = []) =>

@@ -16,9 +16,8 @@ export const listTeamsOf = (db: Queryable, userId: string) =>
     select ${columns} from team_members m join teams t on t.id = m.team_id where m.user_id = ${userId} order by t.created_at, t.id`);
 
 export const findTeam = (db: Queryable, organizationId: string, id: string) =>
-  db.one<ManagedTeam>(
-    sql('organizations.findTeam')`select ${columns} from teams t where t.id = ${id} and t.organization_id = ${organizationId}`,
-  );
+  db.one<ManagedTeam>(sql('organizations.findTeam')`
+    select ${columns} from teams t where t.id = ${id} and t.organization_id = ${organizationId}`);
 
 export const findTeamOf = (db: Queryable, teamId: string, userId: string) =>
   db.one<{ organizationId: string; isInTeam: boolean }>(sql('organizations.findTeamOf')`
@@ -30,24 +29,19 @@ export const insertTeam = (db: Queryable, team: { organizationId: string; name: 
     insert into teams as t (id, organization_id, name) values (${randomUUIDv7()}, ${team.organizationId}, ${team.name}) returning ${columns}`);
 
 export const renameTeam = (db: Queryable, id: string, name: string) =>
-  db.one<ManagedTeam>(
-    sql('organizations.renameTeam')`update teams t set name = ${name}, updated_at = now() where id = ${id} returning ${columns}`,
-  );
+  db.one<ManagedTeam>(sql('organizations.renameTeam')`
+    update teams t set name = ${name}, updated_at = now() where id = ${id} returning ${columns}`);
 
 /** Deletes a team with its members and every grant that names it. */
 export const deleteTeam = (db: Queryable, id: string) => db.run(sql('organizations.deleteTeam')`delete from teams where id = ${id}`);
 
 export const listTeamMembers = (db: Queryable, teamId: string) =>
-  db.rows<ManagedTeamMember>(
-    sql(
-      'organizations.listTeamMembers',
-    )`select ${memberColumns} from team_members m where m.team_id = ${teamId} order by m.created_at, m.id`,
-  );
+  db.rows<ManagedTeamMember>(sql('organizations.listTeamMembers')`
+    select ${memberColumns} from team_members m where m.team_id = ${teamId} order by m.created_at, m.id`);
 
 export const findTeamMember = (db: Queryable, teamId: string, userId: string) =>
-  db.one<ManagedTeamMember>(
-    sql('organizations.findTeamMember')`select ${memberColumns} from team_members m where m.team_id = ${teamId} and m.user_id = ${userId}`,
-  );
+  db.one<ManagedTeamMember>(sql('organizations.findTeamMember')`
+    select ${memberColumns} from team_members m where m.team_id = ${teamId} and m.user_id = ${userId}`);
 
 export const insertTeamMember = (db: Queryable, member: { teamId: string; organizationId: string; userId: string }) =>
   db.run(sql('organizations.insertTeamMember')`

@@ -23,9 +23,8 @@ export const lockGrantee = (db: Queryable, granteeType: Exclude<GranteeType, 'us
     : db.one<{ id: string }>(sql('sharing.lockOrganization')`select id from organizations where id = ${granteeId} for key share`);
 
 export const findOwningOrganization = (db: Queryable, type: SharedType, id: string) =>
-  db.one<{ organizationId: string }>(
-    sql('sharing.findOwningOrganization')`select organization_id as "organizationId" from resources where id = ${id} and type = ${type}`,
-  );
+  db.one<{ organizationId: string }>(sql('sharing.findOwningOrganization')`
+    select organization_id as "organizationId" from resources where id = ${id} and type = ${type}`);
 
 /** Locks a resource for a change of its grants or its owner. After a wait only the locked row is read anew, so nothing is read of another. */
 export const lockResource = (db: Queryable, type: SharedType, id: string) =>

@@ -46,9 +46,8 @@ export const startColumnChange = (db: Queryable, id: string) =>
 
 /** Takes back a try of a change. */
 export const excuseColumnChange = (db: Queryable, id: string) =>
-  db.run(
-    sql('tables.excuseColumnChange')`update column_changes set tries = greatest(tries - 1, 0) where id = ${id} and status = 'running'`,
-  );
+  db.run(sql('tables.excuseColumnChange')`
+    update column_changes set tries = greatest(tries - 1, 0) where id = ${id} and status = 'running'`);
 
 export const moveColumnChange = (db: Queryable, id: string, rows: { done: number; total: number }) =>
   db.run(sql('tables.moveColumnChange')`

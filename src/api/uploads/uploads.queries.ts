@@ -92,11 +92,8 @@ export const reopenUpload = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.reopen')`update uploads set status = 'running', completed_at = null, heartbeat_at = now() where id = ${uploadId}`);
 
 export const listObjectKeys = (db: Queryable, uploadId: string) =>
-  db.rows<{ objectKey: string }>(
-    sql(
-      'uploads.listObjectKeys',
-    )`select object_key as "objectKey" from upload_files where upload_id = ${uploadId} and object_key is not null`,
-  );
+  db.rows<{ objectKey: string }>(sql('uploads.listObjectKeys')`
+    select object_key as "objectKey" from upload_files where upload_id = ${uploadId} and object_key is not null`);
 
 /** Lists those of the keys whose bytes are read or will be. An upload that failed while it arrived is never read again. */
 export const listNeededObjects = (db: Queryable, keys: readonly string[]) =>
@@ -116,9 +113,8 @@ export const listSilentUploads = (db: Queryable) =>
     where ${silent} limit 100`);
 
 export const findUploadOwner = (db: Queryable, uploadId: string) =>
-  db.one<{ experimentId: string; createdBy: string | null }>(
-    sql('uploads.owner')`select experiment_id as "experimentId", created_by as "createdBy" from uploads where id = ${uploadId}`,
-  );
+  db.one<{ experimentId: string; createdBy: string | null }>(sql('uploads.owner')`
+    select experiment_id as "experimentId", created_by as "createdBy" from uploads where id = ${uploadId}`);
 
 /** Uploads of an experiment that is gone, with the keys of their bytes. */
 export const listUploadsToErase = (db: Queryable, experimentId: string) =>

@@ -15,16 +15,12 @@ export const listWebhooks = (db: Queryable, organizationId: string) =>
     select ${columns} from webhook_endpoints w where w.organization_id = ${organizationId} order by w.created_at desc, w.id desc`);
 
 export const findWebhook = (db: Queryable, organizationId: string, id: string) =>
-  db.one<StoredWebhook>(
-    sql('webhooks.find')`select ${columns} from webhook_endpoints w where w.id = ${id} and w.organization_id = ${organizationId}`,
-  );
+  db.one<StoredWebhook>(sql('webhooks.find')`
+    select ${columns} from webhook_endpoints w where w.id = ${id} and w.organization_id = ${organizationId}`);
 
 export const lockWebhook = (db: Queryable, organizationId: string, id: string) =>
-  db.one<StoredWebhook>(
-    sql(
-      'webhooks.lock',
-    )`select ${columns} from webhook_endpoints w where w.id = ${id} and w.organization_id = ${organizationId} for update`,
-  );
+  db.one<StoredWebhook>(sql('webhooks.lock')`
+    select ${columns} from webhook_endpoints w where w.id = ${id} and w.organization_id = ${organizationId} for update`);
 
 /** Locks an organization's list of webhooks, so that two creations count each other. Answers 0 when the organization is gone. */
 export const lockWebhooksOf = (db: Queryable, organizationId: string) =>

@@ -38,9 +38,8 @@ export const insertPasskey = (db: Queryable, passkey: NewPasskeyRow) =>
     on conflict (credential_id) do nothing returning ${columns}`);
 
 export const listPasskeys = (db: Queryable, userId: string) =>
-  db.rows<PasskeyRow>(
-    sql('auth.listPasskeys')`select ${columns} from passkeys where user_id = ${userId} order by created_at, id limit 1000`,
-  );
+  db.rows<PasskeyRow>(sql('auth.listPasskeys')`
+    select ${columns} from passkeys where user_id = ${userId} order by created_at, id limit 1000`);
 
 export type StoredCredential = Pick<NewPasskeyRow, 'id' | 'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports'>;
 

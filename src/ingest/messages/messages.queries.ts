@@ -281,6 +281,5 @@ export const deleteContributors = (db: Queryable, experimentId: string) =>
   db.run(sql('messages.deleteContributors')`delete from contributors where experiment_id = ${experimentId}`);
 
 export const listKnownObjects = (db: Queryable, keys: readonly string[]) =>
-  db.rows<{ objectKey: string }>(
-    sql('messages.knownObjects')`select object_key as "objectKey" from inbox where object_key = any (${keys}::text[])`,
-  );
+  db.rows<{ objectKey: string }>(sql('messages.knownObjects')`
+    select object_key as "objectKey" from inbox where object_key = any (${keys}::text[])`);

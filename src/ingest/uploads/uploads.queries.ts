@@ -38,9 +38,8 @@ export interface UploadFileRow {
 
 /** Marks an upload as running and alive; undefined when it has ended already or is not there. */
 export const startUpload = (db: Queryable, uploadId: string) =>
-  db.one<UploadRow>(sql(
-    'ingest.startUpload',
-  )`update uploads set status = 'running', started_at = coalesce(started_at, now()), heartbeat_at = now()
+  db.one<UploadRow>(sql('ingest.startUpload')`
+    update uploads set status = 'running', started_at = coalesce(started_at, now()), heartbeat_at = now()
     where id = ${uploadId} and status in ('pending', 'running')
     returning id, experiment_id as "experimentId", table_id as "tableId", source_kind as "sourceKind", status, created_by as "createdBy", reading,
       to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt"`);
@@ -49,9 +48,8 @@ export const beatUpload = (db: Queryable, uploadId: string) =>
   db.run(sql('ingest.beatUpload')`update uploads set heartbeat_at = now() where id = ${uploadId} and status in ('pending', 'running')`);
 
 export const listUploadFiles = (db: Queryable, uploadId: string) =>
-  db.rows<UploadFileRow>(sql(
-    'ingest.listUploadFiles',
-  )`select path, ordinal, object_key as "objectKey", encode(sha256, 'hex') as sha256, status,
+  db.rows<UploadFileRow>(sql('ingest.listUploadFiles')`
+    select path, ordinal, object_key as "objectKey", encode(sha256, 'hex') as sha256, status,
       rows_in as "rowsIn", stored, quarantined, already_there as "alreadyThere", reason, message, columns, replay_requested_at is not null as "replayRequested"
     from upload_files where upload_id = ${uploadId} order by ordinal`);
 
@@ -96,9 +94,8 @@ export const finishReplay = (db: Queryable, uploadId: string, file: FileOutcome)
 
 /** Brings the counts of an upload up to date with its files. */
 export const sumUpload = (db: Queryable, uploadId: string) =>
-  db.run(sql(
-    'ingest.sumUpload',
-  )`update uploads set heartbeat_at = now(), rows_in = f.rows_in, stored = f.stored, quarantined = f.quarantined, already_there = f.already_there
+  db.run(sql('ingest.sumUpload')`
+    update uploads set heartbeat_at = now(), rows_in = f.rows_in, stored = f.stored, quarantined = f.quarantined, already_there = f.already_there
     from (select coalesce(sum(rows_in), 0) as rows_in, coalesce(sum(stored), 0) as stored, coalesce(sum(quarantined), 0) as quarantined,
       coalesce(sum(already_there), 0) as already_there from upload_files where upload_id = ${uploadId}) f
     where id = ${uploadId}`);

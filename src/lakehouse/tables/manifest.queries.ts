@@ -26,9 +26,8 @@ export const findTableById = (db: Queryable, tableId: string) =>
 
 /** Locks a table until the transaction ends; waits for every other writer of it first. */
 export const lockTable = (tx: Transaction, tableId: string) =>
-  tx.one<LockedTable>(
-    sql('lake.lockTable')`select ${tableColumns}, log_state as "logState" from lake_tables where id = ${tableId} for update`,
-  );
+  tx.one<LockedTable>(sql('lake.lockTable')`
+    select ${tableColumns}, log_state as "logState" from lake_tables where id = ${tableId} for update`);
 
 /** Inserts a table. Answers undefined when the experiment already has one with that identifier; a taken upload name is `errors.tableNameTaken`. */
 export const insertTable = (
@@ -75,9 +74,8 @@ export const insertFiles = (tx: Transaction, tableId: string, version: number, f
 
 /** Retires live files and answers what they were. Fewer than asked for means that another writer retired one. */
 export const retireFiles = (tx: Transaction, tableId: string, version: number, fileIds: readonly string[]) =>
-  tx.rows<{ path: string; rowCount: number; byteCount: number }>(sql(
-    'lake.retireFiles',
-  )`update lake_files set to_version = ${version}, retired_at = now()
+  tx.rows<{ path: string; rowCount: number; byteCount: number }>(sql('lake.retireFiles')`
+    update lake_files set to_version = ${version}, retired_at = now()
     where table_id = ${tableId} and to_version is null and id = any (${fileIds}::uuid[]) returning path, row_count as "rowCount", byte_count as "byteCount"`);
 
 interface KeyRange {
@@ -154,9 +152,8 @@ export const listRanges = (db: Queryable, { tableId, version }: { tableId: strin
 
 /** The current files of tables that only the service reads, with the version of each table. A row whose path is null stands for a table without files. */
 export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>
-  db.rows<{ id: string; kind: string; version: number; rowCount: number; path: string | null }>(sql(
-    'lake.listInternalFiles',
-  )`select t.id, t.kind, t.version, t.row_count as "rowCount", f.path
+  db.rows<{ id: string; kind: string; version: number; rowCount: number; path: string | null }>(sql('lake.listInternalFiles')`
+    select t.id, t.kind, t.version, t.row_count as "rowCount", f.path
     from lake_tables t left join lake_files f on f.table_id = t.id and f.to_version is null
     where t.experiment_id = ${experimentId} and t.kind = any (${kinds}::text[])
     order by t.kind, f.min_key nulls last, f.id`);
@@ -192,9 +189,8 @@ const together = (values: readonly (string | number | undefined)[]) =>
 
 /** Claims sources for a version. Answers how many were new. */
 export const insertSources = (tx: Transaction, { tableId, version }: { tableId: string; version: number }, sources: readonly NewSource[]) =>
-  tx.run(sql(
-    'lake.insertSources',
-  )`insert into lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
+  tx.run(sql('lake.insertSources')`
+    insert into lake_sources (table_id, source, version, row_count, quarantined_count, origin, pipeline_version)
     select ${tableId}, decode(s.source, 'hex'), ${version}, s."rowCount", s."quarantinedCount", s.origin, s."pipelineVersion"
     from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb)
       as s(source text, "rowCount" bigint, "quarantinedCount" bigint, origin uuid, "pipelineVersion" text)
@@ -235,11 +231,8 @@ export async function copySources(
 }
 
 export const findSource = (db: Queryable, tableId: string, source: string) =>
-  db.one<{ version: number; rowCount: number; quarantinedCount: number; origin: string | null }>(
-    sql(
-      'lake.findSource',
-    )`select version, row_count as "rowCount", quarantined_count as "quarantinedCount", origin from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`,
-  );
+  db.one<{ version: number; rowCount: number; quarantinedCount: number; origin: string | null }>(sql('lake.findSource')`
+    select version, row_count as "rowCount", quarantined_count as "quarantinedCount", origin from lake_sources where table_id = ${tableId} and source = decode(${source}, 'hex')`);
 
 /** Notes that the rows of sources were made anew. */
 export const restampSources = (
@@ -247,9 +240,8 @@ export const restampSources = (
   tableId: string,
   sources: readonly { source: string; version: number; rowCount: number; pipelineVersion: string }[],
 ) =>
-  tx.run(sql(
-    'lake.restampSources',
-  )`update lake_sources s set version = n.version, row_count = n."rowCount", pipeline_version = n."pipelineVersion", committed_at = now()
+  tx.run(sql('lake.restampSources')`
+    update lake_sources s set version = n.version, row_count = n."rowCount", pipeline_version = n."pipelineVersion", committed_at = now()
     from jsonb_to_recordset(${JSON.stringify(sources)}::jsonb) as n(source text, version bigint, "rowCount" bigint, "pipelineVersion" text)
     where s.table_id = ${tableId} and s.source = decode(n.source, 'hex')`);
 
@@ -265,9 +257,8 @@ export const moveSource = (
 
 /** Lists which of these sources the table has, with the message or upload of each. */
 export const listKnownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>
-  db.rows<{ source: string; origin: string | null }>(sql(
-    'lake.knownSources',
-  )`select encode(s.source, 'hex') as source, s.origin from lake_sources s
+  db.rows<{ source: string; origin: string | null }>(sql('lake.knownSources')`
+    select encode(s.source, 'hex') as source, s.origin from lake_sources s
     where s.table_id = ${tableId} and s.source = any (array(select decode(asked, 'hex') from unnest(${together(sources)}) as asked))`);
 
 /**
@@ -283,9 +274,8 @@ export const deleteOldVersions = (db: Queryable, { before, most }: { before: Dat
 
 /** Retired files that no kept version reads, oldest first. */
 export const listDeletableFiles = (db: Queryable, retiredBefore: Date, limit: number) =>
-  db.rows<{ id: string; path: string; byteCount: number }>(sql(
-    'lake.listDeletableFiles',
-  )`select id, path, byte_count as "byteCount" from lake_files f
+  db.rows<{ id: string; path: string; byteCount: number }>(sql('lake.listDeletableFiles')`
+    select id, path, byte_count as "byteCount" from lake_files f
     where to_version is not null and retired_at < ${retiredBefore.toISOString()}::timestamptz
       and not exists (select from lake_versions v where v.table_id = f.table_id and v.version >= f.from_version and v.version < f.to_version)
     order by retired_at limit ${limit}`);
