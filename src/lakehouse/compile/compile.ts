@@ -1,6 +1,6 @@
 /** Compiles a plan for a dialect into a statement. Every kind is covered, every value is bound, and the dialect quotes every identifier. */
 import { errors } from '../../errors.ts';
-import { BIGINT, STRING, type ColumnType } from '../terms/catalog.ts';
+import { BIGINT, DOUBLE, STRING, makeDecimal, type ColumnType } from '../terms/catalog.ts';
 import { bound, joinFragments, q, raw, type Dialect, type Fragment } from '../terms/dialect.ts';
 import { printConstant } from './constants.ts';
 import type { Beyond, Expr, ExprKind, Output, Plan, PlanKind, ScanColumn, Sort } from '../terms/plan.ts';
@@ -78,8 +78,19 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
       fraction: fraction ?? null,
       type,
     }),
-  running: ({ of, partition, order, whole = false, type }, dialect) => {
-    const total = of ? q`sum(${dialect.addend(expression(of, dialect), type)})` : raw('count(*)');
+  distance: ({ of, from }, dialect) => {
+    const type = inferExprType(of);
+    const [value, start] = [expression(of, dialect), expression(from, dialect)];
+    if (type.kind === 'double') return q`${value} - ${start}`;
+    // a difference has one digit more, and no engine has more than 38
+    const exact = type.kind === 'decimal' ? makeDecimal(Math.min(37, type.precision), Math.min(37, type.scale)) : makeDecimal(20, 0);
+    const double = (each: Fragment) => q`cast(${each} as ${raw(dialect.cast(DOUBLE))})`;
+    const tried = (each: Fragment) => q`try_cast(${each} as ${raw(dialect.cast(exact))})`;
+    return q`coalesce(${double(q`${tried(value)} - ${tried(start)}`)}, ${double(value)} - ${double(start)})`;
+  },
+  running: ({ how, of, partition, order, whole = false, type }, dialect) => {
+    const summed = (each: Fragment) => q`sum(${dialect.addend(each, type)})`;
+    const total = of ? (how === 'min' ? q`min(${expression(of, dialect)})` : summed(expression(of, dialect))) : raw('count(*)');
     const by =
       partition.length === 0
         ? raw('')

@@ -1,5 +1,6 @@
 /** Plans a read from a request and one version of a table. This file, or what it calls, throws every refusal of a read, as a 400 that names the column. */
 import { Builder } from './builder.ts';
+import { planDistances } from './distances.ts';
 import { BIGINT, STRING, type ColumnType } from '../terms/catalog.ts';
 import { groupKeys, planKey, buildMeasures, type Measure } from '../ask/aggregates.ts';
 import { anonymise } from './identity.ts';
@@ -208,7 +209,7 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
     where,
     outputs.map((output) => output.expr),
   );
-  const groups: Plan = { kind: 'group', from, keys, measures: values };
+  const groups = planDistances(from, keys, values, (name) => builder.unused(name));
   const [first, ...others] = keys.map(referTo);
   const finished = outputs.map((output, index): Output => {
     const running = functions[index - keys.length]?.running === true;
@@ -226,7 +227,7 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
   const all = last ? withNumbers(whole, by, last) : whole;
   return {
     rows: anonymise(planSort(all, by, window)),
-    count: anonymise(counted(groups)),
+    count: anonymise(counted({ kind: 'group', from, keys, measures: values })),
     countsEveryRow: false,
     columns: columnsOf(finished),
     window,

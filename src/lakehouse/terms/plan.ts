@@ -86,8 +86,10 @@ export type Expr =
       fraction?: number;
       type: ColumnType;
     }
-  /** The sum (or, without `of`, the count) of the rows up to and including this one; with `whole`, of all rows. */
-  | { kind: 'running'; of: Expr | null; partition: readonly Expr[]; order: readonly Sort[]; whole?: true; type: ColumnType };
+  /** How far a number lies above another of its type, as a double. It is exact before it is rounded. */
+  | { kind: 'distance'; of: Expr; from: Expr }
+  /** The sum (or the least with `how`, or the count without `of`) of the rows up to and including this one; with `whole`, of all rows. */
+  | { kind: 'running'; how?: 'min'; of: Expr | null; partition: readonly Expr[]; order: readonly Sort[]; whole?: true; type: ColumnType };
 
 /** One column of a relation: `as` is our name for it inside the statement, `name` the caller's. */
 export interface Output {

@@ -1,4 +1,4 @@
-import { TIMESTAMP, TIMESTAMP_NTZ, type ColumnType } from './catalog.ts';
+import { DOUBLE, TIMESTAMP, TIMESTAMP_NTZ, type ColumnType } from './catalog.ts';
 import { isCalendar, type Expr } from './plan.ts';
 import { quoteWithBackticks } from './quoting.ts';
 
@@ -149,6 +149,8 @@ export const inferExprType = (expr: Expr): ColumnType => {
       return expr.zone !== null && isCalendar(expr.unit) ? TIMESTAMP_NTZ : inferExprType(expr.of);
     case 'instant':
       return TIMESTAMP;
+    case 'distance':
+      return DOUBLE;
     case 'column':
     case 'field':
     case 'member':
