@@ -242,12 +242,12 @@ test('Parquet keeps its own types', async () => {
 test('Parquet decimals of 38 digits are kept, and a file with longer ones is refused by the names of its columns', async () => {
   const table = await lake.makeTable();
   const path = join(lake.folder, 'decimals.parquet');
-  await lake.reader.run(`copy (select 1234567890123456789012345678901234567.5::decimal(38,1) as v, [v] as l, {'x': {'y': v}} as s)
-    to '${path}' (format parquet)`);
+  await lake.reader.run(`copy (select 1234567890123456789012345678901234567.5::decimal(38,1) as v, [v] as l, {'x': {'y': v}} as s,
+    ('{"z": ' || v || '}')::json as j) to '${path}' (format parquet)`);
   const narrow = await lake.ingest(table, 'parquet', [{ path: 'narrow.parquet', bytes: readFileSync(path) }]);
   expect(narrow.upload).toMatchObject({ status: 'completed', stored: 1 });
   const digits = '1234567890123456789012345678901234567.5';
-  expect(await lake.rows(table.id)).toEqual([{ v: digits, l: `[${digits}]`, s: `{"x":{"y":${digits}}}` }]);
+  expect(await lake.rows(table.id)).toEqual([{ v: digits, l: `[${digits}]`, s: `{"x":{"y":${digits}}}`, j: `{"z": ${digits}}` }]);
   // pandas writes decimals of 41 digits so
   const wide = await lake.ingest(table, 'parquet', [
     { path: 'wide.parquet', bytes: readFileSync(fixture('refused.decimal_too_wide.parquet')) },

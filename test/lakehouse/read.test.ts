@@ -79,11 +79,11 @@ test('csv and ndjson stream every row', async () => {
   const csv = await download(lake.warehouse, source([file]), { columns: ['int', 'txt', 'dbl', 'dec', 'json'] }, { format: 'csv' });
   expect(csv.split('\n').slice(0, 6)).toEqual([
     'int,txt,dbl,dec,json',
-    '0,,0.0,0.000,"{""a"":[0]}"',
-    `1,"'=t""1",0.3333333333333333,1.500,"{""a"":[1]}"`,
-    `2,"'=t""2",0.6666666666666666,3.000,"{""a"":[2]}"`,
-    '3,,,4.500,"{""a"":[3]}"',
-    `4,"'=t""4",,6.000,"{""a"":[4]}"`,
+    '0,,0.0,0.000,"{""a"": [0]}"',
+    `1,"'=t""1",0.3333333333333333,1.500,"{""a"": [1]}"`,
+    `2,"'=t""2",0.6666666666666666,3.000,"{""a"": [2]}"`,
+    '3,,,4.500,"{""a"": [3]}"',
+    `4,"'=t""4",,6.000,"{""a"": [4]}"`,
   ]);
   const lines = (await download(lake.warehouse, source([file]), { columns: ['int'], limit: 2 }, { format: 'ndjson' }))
     .trimEnd()
@@ -278,4 +278,15 @@ test('what empty dimensions would say is null, also without a join that finds no
     expect(compile(planRead(lacking, {}, 100).rows, lake.warehouse.dialect).sql).not.toContain('join');
     expect((await page(lake.warehouse, lacking, {})).data.rows[0]).toMatchObject({ id: '00', contributor: null, device: null });
   }
+});
+
+test('a document keeps its digits in every format, and lies in one line', async () => {
+  const document = '{"mass": 12345678901234567890.12,\r\n "share": [0.12345678901234567890, 1.50]}';
+  const files = [
+    await lake.write(`select '1' as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at, 'up' as upload_id,
+      'u1' as contributor_id, '${document}' as json`),
+  ];
+  const ask = (format: 'csv' | 'ndjson') => download(lake.warehouse, source(files), { columns: ['json'] }, { format });
+  expect(await ask('csv')).toBe(`json\n"${document.replaceAll('"', '""')}"\n`);
+  expect(await ask('ndjson')).toBe(`{"json":${document.replace('\r\n', '  ')}}\n`);
 });

@@ -99,8 +99,10 @@ function read(column: string, type: string): { expression: string; form: ColumnT
       return cast({ kind: 'timestamp_ntz' }, 'TIMESTAMP');
     case 'BLOB':
       return as({ kind: 'string' }, `to_base64(${column})`);
+    case 'JSON':
+      return as({ kind: 'variant' }, `finite_json(${column})`);
     default:
-      return /\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^JSON$|^VARIANT$/.test(type)
+      return /\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^VARIANT$/.test(type)
         ? as({ kind: 'variant' }, `finite_json(to_json(${column}))`)
         : asText(column);
   }

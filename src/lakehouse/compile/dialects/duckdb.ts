@@ -65,7 +65,8 @@ const bare = (of: Fragment, type: ColumnType): Fragment => {
     case 'string':
       return of;
     case 'variant':
-      return q`cast(case when json_valid(${of}) then json(${of}) else to_json(${of}) end as varchar)`;
+      // the engine's own JSON would round numbers of more than 17 digits
+      return q`case when json_valid(${of}) then ${of} else cast(to_json(${of}) as varchar) end`;
     case 'struct':
     case 'array':
       return json(of, type);
@@ -101,10 +102,12 @@ const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
       // `array_to_string` would take twice the time: it is a macro that first asks for the length of the list as text
       return q`case when ${of} is not null then concat('[', list_aggregate(${texts}, 'string_agg', ','), ']') end`;
     }
+    case 'variant':
+      // a line holds one row
+      return q`translate(${bare(of, type)}, chr(10) || chr(13), '  ')`;
     case 'boolean':
     case 'int':
     case 'double':
-    case 'variant':
       return bare(of, type);
   }
 };
