@@ -4,11 +4,11 @@ import { BIGINT, DOUBLE, INT, makeDecimal } from '../../src/lakehouse/terms/cata
 import type { ColumnType } from '../../src/lakehouse/terms/catalog.ts';
 import { readOperand } from '../../src/lakehouse/ask/operands.ts';
 import { planRead } from '../../src/lakehouse/plan/planner.ts';
-import { readRequest } from '../../src/lakehouse/ask/request.ts';
+import { parseFilters, readRequest, type Operand } from '../../src/lakehouse/ask/request.ts';
 import { source } from './support.ts';
 
 const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000_000);
-const place = (given: string, type: ColumnType) => {
+const place = (given: Operand, type: ColumnType) => {
   if (type.kind === 'variant' || type.kind === 'struct' || type.kind === 'array') throw new Error(type.kind);
   const found = readOperand(given, { ...type, kind: type.kind } as Parameters<typeof readOperand>[1]);
   if ('expects' in found) throw new Error(found.expects);
@@ -101,4 +101,17 @@ test('a filter on what no cell can be is decided without the engine', () => {
 
 test('a long text of digits that is no number is told so, in time that grows as its length does', () => {
   expect(readOperand(`${'1'.repeat(2_000_000)}x`, DOUBLE as Parameters<typeof readOperand>[1])).toEqual({ expects: 'a number' });
+});
+
+test.each([
+  ['1234567890123456.78', makeDecimal(20, 2), '1234567890123456.78', true],
+  ['0.10000000000000001', makeDecimal(20, 2), '0.10', false],
+  ['0.1000', makeDecimal(20, 2), '0.10', true],
+  ['9007199254740993.0', BIGINT, '9007199254740993', true],
+  ['1e-400', INT, '0', false],
+  ['1e400', BIGINT, '9223372036854775807', false],
+  ['9007199254740993.0', DOUBLE, '9007199254740992', true],
+] as const)('%s in the JSON of a filter, among the values of %o', (number, type, value, exact) => {
+  const [filter] = parseFilters(`[{"column": "c", "operator": "equals", "value": ${number}}]`);
+  expect(place(filter?.value as Operand, type)).toMatchObject({ value, exact });
 });

@@ -20,6 +20,15 @@ const plainDecimal = (text: string): { text: string; scale: number } | null => {
   return { text: `${sign === '-' ? '-' : ''}${integer}${fraction ? `.${fraction}` : ''}`, scale: fraction.length };
 };
 
+/** Whether two texts of numbers have one value. */
+export const isSameNumber = (left: string, right: string): boolean => {
+  const number = plainDecimal(left);
+  return number !== null && number.text === plainDecimal(right)?.text;
+};
+
+/** The text of a number, however it was sent. */
+const textOf = (given: Exclude<Sent, boolean>): string => (typeof given === 'object' ? given.rawJSON : String(given));
+
 /** Where a number lies among the values that a column can hold: on one, or between one and the next. */
 export interface Operand {
   /** The greatest value of the column's own type that is not above what was sent. Null when every value of the type is above it. */
@@ -54,7 +63,7 @@ export const canBeRounded = (given: unknown): given is number =>
  * converts them in its own way, and one of them drops digits. Null for a value of the column's range that may have been rounded before.
  */
 const exact = (given: Sent, column: ColumnType): Operand | null => {
-  const number = typeof given === 'boolean' ? null : plainDecimal(String(given).trim());
+  const number = typeof given === 'boolean' ? null : plainDecimal(textOf(given).trim());
   if (!number) return null;
   const scale = column.kind === 'decimal' ? column.scale : 0;
   const shift = 10n ** BigInt(Math.max(0, number.scale - scale));
@@ -69,7 +78,7 @@ const exact = (given: Sent, column: ColumnType): Operand | null => {
 
 const approximate = (given: Sent, type: ColumnType): ValueExpr | null => {
   if (typeof given === 'boolean' || (typeof given === 'string' && !plainOrExponent(given))) return null;
-  const value = Number(given);
+  const value = Number(textOf(given));
   return Number.isFinite(value) ? { kind: 'value', value, type } : null;
 };
 // no digit may be read in two ways: a long text of digits that is no number would take time by the square of its length

@@ -34,7 +34,7 @@ const typed = (asked: Asked, given: Sent): Operand => {
 const single = (asked: Asked): Operand => {
   const { value } = asked.filter;
   if (value === undefined || value === null) throw say(asked, 'needs a value; is_null and is_not_null find missing and present values.');
-  if (typeof value === 'object') throw say(asked, 'takes one value, not an array.');
+  if (typeof value === 'object' && !JSON.isRawJSON(value)) throw say(asked, 'takes one value, not an array.');
   return typed(asked, value);
 };
 

@@ -1,7 +1,8 @@
 /** Reads what a caller asks of a table into bounded plain data, before anyone looks at the table. */
 import { z } from 'zod';
 import { errors, type Problem } from '../../errors.ts';
-import { readJson } from '../../json.ts';
+import { readJson, type RawNumber } from '../../json.ts';
+import { isSameNumber } from './operands.ts';
 import { suggestNames } from '../terms/near.ts';
 import { BUCKETS, type Bucket } from '../terms/plan.ts';
 
@@ -45,8 +46,8 @@ export const FUNCTIONS = [
 ] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 
-/** A value as it was sent. Integers that a double cannot hold are bigints. */
-export type Operand = string | number | bigint | boolean;
+/** A value as it was sent. Integers that a double cannot hold are bigints, and other such numbers their own text. */
+export type Operand = string | number | bigint | boolean | RawNumber;
 
 export interface Filter {
   column: string;
@@ -129,7 +130,7 @@ const OPERAND_ERROR = { error: 'must be text, a number or true or false' };
 
 /** The operand of a filter that is stored as JSON, which has no bigints. */
 export const storedOperand = z.union(plain, OPERAND_ERROR);
-const operand = z.union([...plain, z.bigint()], OPERAND_ERROR);
+const operand = z.union([...plain, z.bigint(), z.custom<RawNumber>(JSON.isRawJSON)], OPERAND_ERROR);
 
 /** Makes the shape of what a filter compares with. */
 export const makeValueShape = <T extends Operand>(of: z.ZodType<T>) =>
@@ -206,15 +207,17 @@ const problemsOf = (where: string, issues: readonly z.core.$ZodIssue[]): Problem
 
 const refuse = (where: string, message: string) => errors.invalidInput().with({ problems: [{ path: `?${where}`, message }] });
 
-/** Reads integers that a double cannot hold as bigints, so that no filter silently compares with a neighbouring number. */
-const exactIntegers = (value: number, source: string) =>
-  /^-?\d{1,40}$/.test(source) && !Number.isSafeInteger(value) ? BigInt(source) : value;
+/** Keeps the digits of numbers that a double cannot hold, so that no filter silently compares with a neighbouring number. */
+const keepDigits = (value: number, source: string) => {
+  if (/^-?\d{1,40}$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source);
+  return isSameNumber(source, String(value)) ? value : JSON.rawJSON(source);
+};
 
 const bounded = <T>(where: string, text: string, schema: z.ZodType<T>): T => {
   if (text.length > MAX_TEXT) throw refuse(where, `Is longer than ${MAX_TEXT} characters.`);
   let value: unknown;
   try {
-    value = readJson(text, exactIntegers);
+    value = readJson(text, keepDigits);
   } catch {
     throw refuse(where, 'Is not valid JSON.');
   }
