@@ -149,6 +149,10 @@ describe('one payload, several messages', () => {
   test('elements keep the hash they would have alone', () => {
     const [a] = decodePayload(bytes(`[ {"timestamp":"${AT}"} ]`));
     expect(a?.kind === 'measurement' && a.sha256).toBe(one(`{"timestamp":"${AT}"}`).sha256);
+    const wild = `{"timestamp":"${AT}","sample":{"a":NaN,"b":-Infinity,"c":1e400}}`;
+    const [within, ...more] = decodePayload(Buffer.from(`[${wild},{"timestamp":"${AT}"}]`));
+    expect(more).toHaveLength(1);
+    expect(within?.kind === 'measurement' && within.sha256).toBe(one(wild).sha256);
   });
 });
 

@@ -63,7 +63,7 @@ export interface Measurement extends MeasurementFields {
   samples: readonly string[];
   /** The message's own `id`, if it has one. It identifies the source, and the hash does so only without it. */
   ownId: string | null;
-  /** SHA-256, hex, of the message's text (decompressed; within an array as strict JSON). Null for a message with an id of its own, which needs no hash. */
+  /** SHA-256, hex, of the message's text (decompressed, as strict JSON). Null for a message with an id of its own, which needs no hash. */
   sha256: string | null;
 }
 
@@ -167,7 +167,7 @@ function decodeMessage({ sent, json: known }: Sent, index: number, caps: Payload
     timestamp,
     samples,
     ownId,
-    sha256: ownId === null ? hash('sha256', sent) : null,
+    sha256: ownId === null ? hash('sha256', json.text) : null,
   };
 }
 
