@@ -161,6 +161,35 @@ test('Parquet times in nanoseconds are times where microseconds can say them, an
   expect(rows.map(({ finer }) => finer)).toContain('2026-05-01 10:00:00.123456782');
 });
 
+test('Parquet times that are infinite are text, and its report says so', async () => {
+  const table = await lake.makeTable();
+  const sent = async (name: string, values: string) => {
+    const path = join(lake.folder, name);
+    await lake.reader.run(`copy (select i as n, t::timestamptz as zoned, t::timestamp as local, t::date as day from (values ${values}) v(i, t))
+      to '${path}' (format parquet)`);
+    const { report } = await lake.ingest(table, 'parquet', [{ path: name, bytes: readFileSync(path) }]);
+    return report?.files[0]?.columns.map(({ name: column, type, oddValues, note }) => [column, type, oddValues, note?.slice(0, 32)]);
+  };
+  const note = 'Some of these times are infinite';
+  const finite = [
+    ['n', 'INT', 0, undefined],
+    ['zoned', 'TIMESTAMP', 0, undefined],
+    ['local', 'TIMESTAMP_NTZ', 0, undefined],
+    ['day', 'DATE', 0, undefined],
+  ];
+  expect(await sent('finite.parquet', `(1, '2026-05-01'), (2, null)`)).toEqual(finite);
+  // the table has types by now
+  const beside = finite.map(([name, type], at) => [name, type, at === 0 ? 0 : 2, at === 0 ? undefined : note]);
+  expect(await sent('infinite.parquet', `(3, '2026-05-02'), (4, 'infinity'), (5, '-infinity')`)).toEqual(beside);
+  const rows = (await lake.rows(table.id)).sort((a, b) => Number(a['n']) - Number(b['n'])).slice(2);
+  expect(rows.map((row) => [row['zoned__text'] ?? null, row['local__text'] ?? null, row['day__text'] ?? null])).toEqual([
+    [null, null, null],
+    ['infinity', 'infinity', 'infinity'],
+    ['-infinity', '-infinity', '-infinity'],
+  ]);
+  expect(rows.map(({ day }) => String(day).slice(0, 10))).toEqual(['2026-05-02', 'null', 'null']);
+});
+
 test('JSON of Python that is no table, or no JSON, is said to be so', async () => {
   const send = async (bytes: string) => {
     const table = await lake.makeTable();

@@ -118,26 +118,49 @@ interface Described {
 
 const CUT = 'The file has these times to the nanosecond; they are kept to the microsecond.';
 const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
+const ENDLESS = 'Some of these times are infinite, so they are kept as text.';
 
-/** Finds columns with times in nanoseconds. Those in `finer` have a time that microseconds cannot say. Of those in `cut` the engine reads only microseconds. */
-async function findFineTimes(ask: Ask, described: readonly Described[]): Promise<{ finer: ReadonlySet<string>; cut: ReadonlySet<string> }> {
-  const local = described.filter(({ type }) => type === 'TIMESTAMP_NS');
-  const finer = new Set<string>();
-  for (let at = 0; at < local.length; at += TEXTS_AT_ONCE) {
-    const batch = local.slice(at, at + TEXTS_AT_ONCE);
-    const tests = batch.map(({ name }, index) => `coalesce(bool_or(epoch_ns(${quoteName(name)}) % 1000 <> 0), false) as f${index}`);
+/** Types of the engine whose values can be infinite, which no other engine and no reader knows. */
+const TIMES: ReadonlySet<string> = new Set([
+  'DATE',
+  'TIMESTAMP',
+  'TIMESTAMP WITH TIME ZONE',
+  'TIMESTAMP_S',
+  'TIMESTAMP_MS',
+  'TIMESTAMP_NS',
+]);
+
+/** Times that are kept as text, or cut, by column. */
+interface OddTimes {
+  texts: ReadonlyMap<string, string>;
+  cut: ReadonlySet<string>;
+}
+
+/** Finds columns with a time that microseconds cannot say, or that is infinite, and those with times in nanoseconds of which the engine reads only microseconds. */
+async function findOddTimes(ask: Ask, described: readonly Described[]): Promise<OddTimes> {
+  const times = described.filter(({ type }) => TIMES.has(type));
+  const texts = new Map<string, string>();
+  for (let at = 0; at < times.length; at += TEXTS_AT_ONCE) {
+    const batch = times.slice(at, at + TEXTS_AT_ONCE);
+    const tests = batch.map(({ name, type }, index) => {
+      const column = quoteName(name);
+      const finite = (extreme: string) => `isfinite(cast(${extreme}(${column}) as ${type === 'TIMESTAMP_NS' ? 'timestamp' : type}))`;
+      const finer = type === 'TIMESTAMP_NS' ? `bool_or(epoch_ns(${column}) % 1000 <> 0)` : 'false';
+      return `coalesce(${finer}, false) as f${index}, not coalesce(${finite('min')} and ${finite('max')}, true) as e${index}`;
+    });
     const [row = {}] = await ask(`select ${tests.join(', ')} from read_parquet(getvariable('records'), hive_partitioning = false)`);
     batch.forEach(({ name }, index) => {
-      if (row[`f${index}`] === true) finer.add(name);
+      if (row[`f${index}`] === true) texts.set(name, FINER);
+      if (row[`e${index}`] === true) texts.set(name, ENDLESS);
     });
   }
-  const zoned = described.filter(({ type }) => type === 'TIMESTAMP WITH TIME ZONE').map(({ name }) => name);
-  if (zoned.length === 0) return { finer, cut: new Set() };
+  if (times.length === 0) return { texts, cut: new Set() };
   const rows = await ask(
-    `select name from parquet_schema(getvariable('records')) where logical_type like '%isAdjustedToUTC=1%NANOS=NanoSeconds%'`,
+    `select name from parquet_schema(getvariable('records'))
+      where logical_type like '%isAdjustedToUTC=1%NANOS=NanoSeconds%' or type = 'INT96'`,
   );
   const inNanoseconds = new Set(rows.map(({ name }) => String(name)));
-  return { finer, cut: new Set(zoned.filter((name) => inNanoseconds.has(name))) };
+  return { texts, cut: new Set(times.map(({ name }) => name).filter((name) => inNanoseconds.has(name))) };
 }
 
 /** Characters at most of what pandas says of its columns; a longer text is passed over. */
@@ -250,13 +273,13 @@ export async function openParquet(
     throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
   await requireReadDecimals(ask);
   const told = described.map(({ column_name: name, column_type: type }): Described => ({ name: String(name), type: String(type) }));
-  const { finer, cut } = await findFineTimes(ask, told);
+  const { texts: odd, cut } = await findOddTimes(ask, told);
   const written = await noteWrittenByPandas(ask);
   const fields: BronzeField[] = [];
   const columns = told.map(({ name, type }, index) => {
-    const isFiner = finer.has(name);
-    const { expression, form } = isFiner ? asText(quoteName(name)) : read(quoteName(name), type);
-    const note = isFiner ? FINER : cut.has(name) ? CUT : type === 'BIGINT' ? written.get(name) : undefined;
+    const whyText = odd.get(name);
+    const { expression, form } = whyText === undefined ? read(quoteName(name), type) : asText(quoteName(name));
+    const note = whyText ?? (cut.has(name) ? CUT : type === 'BIGINT' ? written.get(name) : undefined);
     fields.push({ key: name, column: `c${index + 1}`, form, ...(note === undefined ? {} : { note }) });
     return `${expression} as c${index + 1}`;
   });
