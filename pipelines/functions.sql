@@ -72,3 +72,6 @@ create or replace temp macro loose_token_class(v) as case
 create or replace temp macro finite_json(v) as case when contains(v::varchar, 'NaN') or contains(v::varchar, 'Infinity')
   then replace(replace(regexp_replace(v::varchar, '("(?:[^"\\]|\\.)*")|-?(?:NaN|Infinity)', '\1' || chr(1), 'g'), '"' || chr(1), '"'), chr(1), 'null')::json
   else v end;
+
+-- A document of the engine's JSON with a zero before every point that has no digit there, as decimals of no whole digits are printed.
+create or replace temp macro pointed_json(v) as replace(replace(regexp_replace(v::varchar, '("(?:[^"\\]|\\.)*")|([-\[:,])\.', '\1\2' || chr(1), 'g'), '"' || chr(1), '"'), chr(1), '0.')::json;

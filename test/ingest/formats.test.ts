@@ -289,6 +289,17 @@ test('Parquet decimals of 38 digits are kept, and a file with longer ones is ref
   expect(await lake.rows(table.id)).toHaveLength(1);
 });
 
+test('Parquet decimals of no whole digits have a zero before their point in lists and structs', async () => {
+  const table = await lake.makeTable();
+  const path = join(lake.folder, 'shares.parquet');
+  await lake.reader.run(`copy (select {'a': 0.25::decimal(20, 20), '.b': [-0.5::decimal(38, 38), null, 0.125], 'text': '[.5,"-.5":.5'} as s,
+    map {'x.': 0.75::decimal(16, 16)} as m, 0.25::decimal(20, 20) as v) to '${path}' (format parquet)`);
+  await lake.ingest(table, 'parquet', [{ path: 'shares.parquet', bytes: readFileSync(path) }]);
+  const [row = {}] = await lake.rows(table.id);
+  expect(JSON.parse(String(row['s']))).toEqual({ a: 0.25, '.b': [-0.5, null, 0.125], text: '[.5,"-.5":.5' });
+  expect(JSON.parse(String(row['m']))).toEqual({ 'x.': 0.75 });
+});
+
 test('Parquet numbers that are NaN or infinite stay what they are', async () => {
   const table = await lake.makeTable();
   const path = join(lake.folder, 'wild.parquet');

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compile } from '../../src/lakehouse/compile/compile.ts';
-import { DOUBLE, listFixedColumns } from '../../src/lakehouse/terms/catalog.ts';
+import { DOUBLE, listFixedColumns, makeDecimal } from '../../src/lakehouse/terms/catalog.ts';
 import type { TableSource } from '../../src/lakehouse/terms/source.ts';
 import { planRead } from '../../src/lakehouse/plan/planner.ts';
 import { readStream } from '../../src/lakehouse/read/read.ts';
@@ -289,4 +289,15 @@ test('a document keeps its digits in every format, and lies in one line', async 
   const ask = (format: 'csv' | 'ndjson') => download(lake.warehouse, source(files), { columns: ['json'] }, { format });
   expect(await ask('csv')).toBe(`json\n"${document.replaceAll('"', '""')}"\n`);
   expect(await ask('ndjson')).toBe(`{"json":${document.replace('\r\n', '  ')}}\n`);
+});
+
+test('a decimal without digits before its point has a zero there, as everywhere else', async () => {
+  const columns = [uploaded('share', makeDecimal(4, 4))];
+  const files = [
+    await lake.write(`select n || '' as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at, 'up' as upload_id,
+      'u1' as contributor_id, share::decimal(4, 4) as share from (values (1, '0.25'), (2, '-0.0001'), (3, '0'), (4, null)) t(n, share)`),
+  ];
+  const ask = (format: 'csv' | 'ndjson') => download(lake.warehouse, source(files, { expanded: columns }), { columns: ['share'] }, { format });
+  expect(await ask('csv')).toBe('share\n0.2500\n-0.0001\n0.0000\n\n');
+  expect(await ask('ndjson')).toBe('{"share":"0.2500"}\n{"share":"-0.0001"}\n{"share":"0.0000"}\n{"share":null}\n');
 });

@@ -101,10 +101,11 @@ function read(column: string, type: string): { expression: string; form: ColumnT
       return as({ kind: 'string' }, `to_base64(${column})`);
     case 'JSON':
       return as({ kind: 'variant' }, `finite_json(${column})`);
-    default:
-      return /\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^VARIANT$/.test(type)
-        ? as({ kind: 'variant' }, `finite_json(to_json(${column}))`)
-        : asText(column);
+    default: {
+      if (!/\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^VARIANT$/.test(type)) return asText(column);
+      const made = `to_json(${column})`;
+      return as({ kind: 'variant' }, `finite_json(${/DECIMAL\((\d+),\1\)/.test(type) ? `pointed_json(${made})` : made})`);
+    }
   }
 }
 

@@ -57,10 +57,14 @@ const bare = (of: Fragment, type: ColumnType): Fragment => {
       return clock(of, of, '');
     case 'date':
       return q`strftime(${of}, '%Y-%m-%d')`;
+    case 'decimal': {
+      const printed = q`cast(${of} as varchar)`;
+      // without a digit before the point the engine prints none
+      return type.scale === type.precision ? q`regexp_replace(${printed}, '^-?', '\\00')` : printed;
+    }
     case 'boolean':
     case 'int':
     case 'bigint':
-    case 'decimal':
       return q`cast(${of} as varchar)`;
     case 'string':
       return of;
