@@ -289,6 +289,18 @@ test('Parquet decimals of 38 digits are kept, and a file with longer ones is ref
   expect(await lake.rows(table.id)).toHaveLength(1);
 });
 
+test('Parquet columns of JSON keep their digits, and lose commas behind a last element, which are no JSON', async () => {
+  const table = await lake.makeTable();
+  const path = join(lake.folder, 'commas.parquet');
+  const digits = '1234567890123456789.5';
+  const texts = [`[1,{"a":${digits}, } , ]`, `["a,]\\",}",${digits}\n,]`];
+  await lake.reader.run(`copy (select unnest(['${texts.join("', '")}'])::json as j) to '${path}' (format parquet)`);
+  const { report } = await lake.ingest(table, 'parquet', [{ path: 'commas.parquet', bytes: readFileSync(path) }]);
+  expect(report?.files[0]).toMatchObject({ status: 'completed' });
+  const rows = await lake.rows(table.id);
+  expect(new Set(rows.map(({ j }) => j))).toEqual(new Set([`[1,{"a":${digits} }  ]`, `["a,]\\",}",${digits}\n]`]));
+});
+
 test('Parquet decimals of no whole digits have a zero before their point in lists and structs', async () => {
   const table = await lake.makeTable();
   const path = join(lake.folder, 'shares.parquet');
