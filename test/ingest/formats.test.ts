@@ -165,7 +165,8 @@ test('Parquet times that are infinite are text, and its report says so', async (
   const table = await lake.makeTable();
   const sent = async (name: string, values: string) => {
     const path = join(lake.folder, name);
-    await lake.reader.run(`copy (select i as n, t::timestamptz as zoned, t::timestamp as local, t::date as day from (values ${values}) v(i, t))
+    await lake.reader
+      .run(`copy (select i as n, t::timestamptz as zoned, t::timestamp as local, t::date as day from (values ${values}) v(i, t))
       to '${path}' (format parquet)`);
     const { report } = await lake.ingest(table, 'parquet', [{ path: name, bytes: readFileSync(path) }]);
     return report?.files[0]?.columns.map(({ name: column, type, oddValues, note }) => [column, type, oddValues, note?.slice(0, 32)]);

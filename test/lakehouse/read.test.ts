@@ -297,7 +297,8 @@ test('a decimal without digits before its point has a zero there, as everywhere 
     await lake.write(`select n || '' as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at, 'up' as upload_id,
       'u1' as contributor_id, share::decimal(4, 4) as share from (values (1, '0.25'), (2, '-0.0001'), (3, '0'), (4, null)) t(n, share)`),
   ];
-  const ask = (format: 'csv' | 'ndjson') => download(lake.warehouse, source(files, { expanded: columns }), { columns: ['share'] }, { format });
+  const ask = (format: 'csv' | 'ndjson') =>
+    download(lake.warehouse, source(files, { expanded: columns }), { columns: ['share'] }, { format });
   expect(await ask('csv')).toBe('share\n0.2500\n-0.0001\n0.0000\n\n');
   expect(await ask('ndjson')).toBe('{"share":"0.2500"}\n{"share":"-0.0001"}\n{"share":"0.0000"}\n{"share":null}\n');
 });

@@ -38,11 +38,16 @@ const spreadsOf = async (rows: readonly { side: string; value: number }[], far: 
     const double = at(far > 4_000_000_000_000_000n ? 4_000_000_000_000_000n : far);
     return `('${side}', ${int}, ${at(far)}, ${at(far)}.25, 0.${String(at(far)).padStart(38, '0')}, ${double}, ${(value * 7) % 5})`;
   });
-  const file = await lake.write(`select row_number() over () || '' as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
+  const file =
+    await lake.write(`select row_number() over () || '' as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
     '' as upload_id, '' as contributor_id, side, int::integer as int, big::bigint as big, dec::decimal(38, 2) as dec, part::decimal(38, 38) as part,
     dbl::double as dbl, near::double as near from (values ${lines.join(', ')}) t(side, int, big, dec, part, dbl, near)`);
   const aggregation = { groupBy: [{ column: 'side' }], functions: columns.flatMap((column) => SPREADS.map((name) => call(name, column))) };
-  const { data } = await page(lake.warehouse, source([file], { expanded: COLUMNS }), readRequest({ aggregation: JSON.stringify(aggregation) }));
+  const { data } = await page(
+    lake.warehouse,
+    source([file], { expanded: COLUMNS }),
+    readRequest({ aggregation: JSON.stringify(aggregation) }),
+  );
   return data.rows;
 };
 

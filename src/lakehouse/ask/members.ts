@@ -77,6 +77,7 @@ export const readAsNumber = (resolved: Resolved): Resolved => read(resolved, DOU
 /** Reads a member without a type of its own as the type of the value that it is compared with. */
 export const readAsCompared = (resolved: Resolved, value: Filter['value']): Resolved => {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (values.length > 0 && values.every((each) => typeof each === 'number' || typeof each === 'bigint' || JSON.isRawJSON(each))) return readAsNumber(resolved);
+  if (values.length > 0 && values.every((each) => typeof each === 'number' || typeof each === 'bigint' || JSON.isRawJSON(each)))
+    return readAsNumber(resolved);
   return values.length > 0 && values.every((each) => typeof each === 'boolean') ? read(resolved, BOOLEAN) : resolved;
 };

@@ -1,30 +1,8 @@
 /** Turns values as callers send them into typed values, by the type of the column that they are compared with. */
 import type { ColumnType } from '../terms/catalog.ts';
 import type { ValueExpr } from '../terms/plan.ts';
+import { readPlainDecimal } from './plain-decimal.ts';
 import type { Operand as Sent } from './request.ts';
-
-const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
-
-/** Writes a decimal or exponent number in plain digits: `1.25e1` → `12.5`. Null when the text is no number, or its exponent is beyond 400. */
-const plainDecimal = (text: string): { text: string; scale: number } | null => {
-  const [, sign = '', left = '', right = '', exponent = '0'] = NUMBER.exec(text) ?? [];
-  if (left + right === '') return null;
-  const shift = Number(exponent);
-  const digits = left + right;
-  const point = left.length + shift;
-  if (Math.abs(shift) > 400) return null;
-  const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits + '0'.repeat(Math.max(0, point - digits.length));
-  const at = Math.max(1, point);
-  const integer = padded.slice(0, at).replace(/^0+(?=\d)/, '');
-  const fraction = padded.slice(at).replace(/0+$/, '');
-  return { text: `${sign === '-' ? '-' : ''}${integer}${fraction ? `.${fraction}` : ''}`, scale: fraction.length };
-};
-
-/** Whether two texts of numbers have one value. */
-export const isSameNumber = (left: string, right: string): boolean => {
-  const number = plainDecimal(left);
-  return number !== null && number.text === plainDecimal(right)?.text;
-};
 
 /** The text of a number, however it was sent. */
 const textOf = (given: Exclude<Sent, boolean>): string => (typeof given === 'object' ? given.rawJSON : String(given));
@@ -63,7 +41,7 @@ export const canBeRounded = (given: unknown): given is number =>
  * converts them in its own way, and one of them drops digits. Null for a value of the column's range that may have been rounded before.
  */
 const exact = (given: Sent, column: ColumnType): Operand | null => {
-  const number = typeof given === 'boolean' ? null : plainDecimal(textOf(given).trim());
+  const number = typeof given === 'boolean' ? null : readPlainDecimal(textOf(given).trim());
   if (!number) return null;
   const scale = column.kind === 'decimal' ? column.scale : 0;
   const shift = 10n ** BigInt(Math.max(0, number.scale - scale));

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { errors, type Problem } from '../../errors.ts';
 import { readJson, type RawNumber } from '../../json.ts';
-import { isSameNumber } from './operands.ts';
+import { isSameNumber } from './plain-decimal.ts';
 import { suggestNames } from '../terms/near.ts';
 import { BUCKETS, type Bucket } from '../terms/plan.ts';
 
