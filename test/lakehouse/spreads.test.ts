@@ -88,3 +88,18 @@ test('spreads of the widest types are those of their last digits', async () => {
   );
   expect(Number(small?.['part std']) * 1e37).toBeCloseTo(Math.sqrt(variance), 12);
 });
+
+test('a value without a partner, however far away, changes no correlation', async () => {
+  const file =
+    await lake.write(`select row_number() over () || '' as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
+    '' as upload_id, '' as contributor_id, big::bigint as big, dbl::double as dbl, near::double as near
+    from (values (1, 1, 2), (2, 2, 1), (3, 3, 3), (-9e18::bigint, -1e18, null)) t(big, dbl, near)`);
+  const columns = [uploaded('big', BIGINT), uploaded('dbl', DOUBLE), uploaded('near', DOUBLE)];
+  const aggregation = { groupBy: [], functions: [call('corr', 'big'), call('corr', 'dbl')] };
+  const { data } = await page(
+    lake.warehouse,
+    source([file], { expanded: columns }),
+    readRequest({ aggregation: JSON.stringify(aggregation) }),
+  );
+  expect(data.rows).toEqual([{ 'big corr': 0.5, 'dbl corr': 0.5 }]);
+});

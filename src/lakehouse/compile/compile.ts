@@ -88,9 +88,10 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
     const tried = (each: Fragment) => q`try_cast(${each} as ${raw(dialect.cast(exact))})`;
     return q`coalesce(${double(q`${tried(value)} - ${tried(start)}`)}, ${double(value)} - ${double(start)})`;
   },
-  running: ({ how, of, partition, order, whole = false, type }, dialect) => {
-    const summed = (each: Fragment) => q`sum(${dialect.addend(each, type)})`;
-    const total = of ? (how === 'min' ? q`min(${expression(of, dialect)})` : summed(expression(of, dialect))) : raw('count(*)');
+  running: ({ how, of, beside, partition, order, whole = false, type }, dialect) => {
+    const value = of && expression(of, dialect);
+    const counted = value && beside ? q`case when ${expression(beside, dialect)} is not null then ${value} end` : value;
+    const total = counted ? (how === 'min' ? q`min(${counted})` : q`sum(${dialect.addend(counted, type)})`) : raw('count(*)');
     const by =
       partition.length === 0
         ? raw('')

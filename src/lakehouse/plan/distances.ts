@@ -10,27 +10,33 @@ const SPREADS: ReadonlySet<AggregateFunction> = new Set(['std', 'var', 'sem', 'c
  */
 export const planDistances = (from: Plan, keys: readonly Output[], measures: readonly Output[], unused: (name: string) => string): Plan => {
   const partition = keys.map((key) => key.expr);
-  const leasts = new Map<string, Output>();
+  const found = new Map<string, string>();
+  const leasts: Output[] = [];
   const distances: Output[] = [];
-  const measureFromLeast = (of: Expr): Expr => {
-    const at = [...leasts.keys()].indexOf(JSON.stringify(of));
-    const as = unused(`distance${at < 0 ? leasts.size : at}`);
-    if (at < 0) {
+  const measureFromLeast = (of: Expr, beside?: Expr): Expr => {
+    const asked = JSON.stringify([of, beside]);
+    const as = found.get(asked) ?? unused(`distance${found.size}`);
+    if (!found.has(asked)) {
       const type = inferExprType(of);
-      const least = unused(`least${leasts.size}`);
-      const expr: Expr = { kind: 'running', how: 'min', of, partition, order: [], whole: true, type };
-      leasts.set(JSON.stringify(of), { as: least, name: least, expr });
+      const least = unused(`least${found.size}`);
+      leasts.push({
+        as: least,
+        name: least,
+        expr: { kind: 'running', how: 'min', of, ...(beside ? { beside } : {}), partition, order: [], whole: true, type },
+      });
       distances.push({ as, name: as, expr: { kind: 'distance', of, from: { kind: 'column', name: least, type } } });
+      found.set(asked, as);
     }
     return { kind: 'column', name: as, type: DOUBLE };
   };
   const measured = measures.map((measure): Output => {
     const { expr } = measure;
     if (expr.kind !== 'aggregate' || !expr.of || !SPREADS.has(expr.how)) return measure;
-    const second = expr.second ? { second: measureFromLeast(expr.second) } : {};
-    return { ...measure, expr: { ...expr, of: measureFromLeast(expr.of), ...second } };
+    // a value without a partner may be so far away that the distances from it are all one number
+    const second = expr.second ? { second: measureFromLeast(expr.second, expr.of) } : {};
+    return { ...measure, expr: { ...expr, of: measureFromLeast(expr.of, expr.second), ...second } };
   });
   if (distances.length === 0) return { kind: 'group', from, keys, measures };
-  const known: Plan = { kind: 'project', from, outputs: [...leasts.values()], keep: true };
+  const known: Plan = { kind: 'project', from, outputs: leasts, keep: true };
   return { kind: 'group', from: { kind: 'project', from: known, outputs: distances, keep: true }, keys, measures: measured };
 };

@@ -88,8 +88,17 @@ export type Expr =
     }
   /** How far a number lies above another of its type, as a double. It is exact before it is rounded. */
   | { kind: 'distance'; of: Expr; from: Expr }
-  /** The sum (or the least with `how`, or the count without `of`) of the rows up to and including this one; with `whole`, of all rows. */
-  | { kind: 'running'; how?: 'min'; of: Expr | null; partition: readonly Expr[]; order: readonly Sort[]; whole?: true; type: ColumnType };
+  /** The sum (or the least with `how`, or the count without `of`) of the rows up to and including this one; with `whole`, of all rows, and with `beside` of those in which that is not null. */
+  | {
+      kind: 'running';
+      how?: 'min';
+      of: Expr | null;
+      beside?: Expr;
+      partition: readonly Expr[];
+      order: readonly Sort[];
+      whole?: true;
+      type: ColumnType;
+    };
 
 /** One column of a relation: `as` is our name for it inside the statement, `name` the caller's. */
 export interface Output {

@@ -249,6 +249,18 @@ const sum = (values: readonly Value[], kind: Kind): Value => {
     : { kind: result, cell: values.reduce((total, { cell }) => total + BigInt(cell as bigint | number), 0n) };
 };
 
+/** How far numbers lie above the least of them, exact before it is rounded. */
+const distances = (values: readonly Value[]): number[] => {
+  if (values.some(({ kind }) => kind === 'dbl' || kind === 'real')) {
+    const list = numbers(values);
+    const least = list.reduce((one, other) => Math.min(one, other), Infinity);
+    return list.map((value) => value - least);
+  }
+  const whole = values.map(({ cell }) => BigInt(cell as bigint | number));
+  const least = whole.reduce((one, other) => (other < one ? other : one), whole[0] ?? 0n);
+  return numbers(values.map((value, index) => ({ ...value, cell: (whole[index] ?? 0n) - least })));
+};
+
 const spread = (list: readonly number[]): { value: number; slack: number } | null => {
   if (list.length < 2 || wild(list)) return null;
   const mean = plus(list) / list.length;
@@ -324,7 +336,7 @@ const aggregate = (rows: readonly Row[], { column, function: name, secondColumn 
           );
     case 'var':
     case 'std': {
-      const found = spread(list);
+      const found = spread(distances(values));
       if (!found) return real(null);
       return name === 'var'
         ? real(found.value, found.slack + 1e-6 * found.value)
@@ -332,7 +344,7 @@ const aggregate = (rows: readonly Row[], { column, function: name, secondColumn 
     }
     case 'sem':
     case 'ci95': {
-      const found = spread(list);
+      const found = spread(distances(values));
       if (!found) return real(null);
       const scale = (name === 'ci95' ? studentQuantile(list.length - 1) : 1) / Math.sqrt(list.length);
       return real(scale * Math.sqrt(found.value), scale * (Math.sqrt(found.slack) + 2e-6 * Math.sqrt(found.value)));
@@ -346,9 +358,9 @@ const aggregate = (rows: readonly Row[], { column, function: name, secondColumn 
     case 'corr': {
       const pairs = rows.flatMap((row) => {
         const pair = [valueOf(row, column, anonymised), valueOf(row, secondColumn ?? '', anonymised)];
-        return pair.some(({ cell }) => cell === null) ? [] : [numbers(pair)];
+        return pair.some(({ cell }) => cell === null) ? [] : [pair];
       });
-      const [xs, ys] = [pairs.map((pair) => pair[0] ?? 0), pairs.map((pair) => pair[1] ?? 0)];
+      const [xs, ys] = [pairs.flatMap(([x]) => x ?? []), pairs.flatMap(([, y]) => y ?? [])].map(distances) as [number[], number[]];
       const [x, y] = [spread(xs), spread(ys)];
       if (!x || !y) return real(null);
       // where the spread drowns in rounding, any answer is as good
