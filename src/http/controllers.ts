@@ -1,18 +1,20 @@
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { Controller } from '@tsoa/runtime';
 import type { Caller } from '../auth/caller.ts';
 import type { Context } from '../context.ts';
 import { getExchange, type Exchange } from './exchange.ts';
 
-/** What every controller stands on: the context, the exchange, and the caller where the operation has one. */
+/** What every controller stands on: the context, the request and its answer, the exchange, and the caller where the operation has one. */
 export abstract class ApiController extends Controller {
   protected readonly ctx: Context;
   protected readonly exchange: Exchange;
+  protected readonly request: Request;
   protected readonly response: Response;
 
   constructor(ctx: Context, response: Response) {
     super();
     this.ctx = ctx;
+    this.request = response.req;
     this.response = response;
     this.exchange = getExchange(response);
   }

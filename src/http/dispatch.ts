@@ -47,7 +47,6 @@ function readValues(request: Request, { operation, parameters }: Route): unknown
   const all = [...path.problems, ...query.problems, ...problems];
   if (all.length > 0) throw errors.invalidInput().with({ problems: all });
   const values: Record<string, (name: string) => unknown> = {
-    request: () => request,
     path: (name) => path.values[name],
     query: (name) => query.values[name],
     queries: () => query.values,

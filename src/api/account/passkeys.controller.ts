@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Get, Middlewares, Post, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
+import { Body, Get, Middlewares, Post, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { CEREMONY_SECONDS } from '../../auth/proofs/ceremonies.ts';
 import { listPasskeys } from '../../auth/proofs/passkeys.ts';
 import { findSession } from '../../auth/sessions.ts';
@@ -57,8 +56,8 @@ export class PasskeysController extends ApiController {
    */
   @Post('verify-registration')
   @Security('session')
-  public async registerPasskey(@Request() request: HttpRequest, @Body() body: PasskeyRegistration): Promise<PasskeyInfo> {
-    const cookie = readCookie(request, 'passkey');
+  public async registerPasskey(@Body() body: PasskeyRegistration): Promise<PasskeyInfo> {
+    const cookie = readCookie(this.request, 'passkey');
     setCookie(this.ctx, this.response, 'passkey', '', 0);
     return endRegistration(this.ctx, this.caller, { cookie, response: body.response, name: body.name });
   }
@@ -68,8 +67,8 @@ export class PasskeysController extends ApiController {
    * @summary Begin to sign in by a passkey
    */
   @Get('generate-authenticate-options')
-  public async beginPasskeySignIn(@Request() request: HttpRequest): Promise<Record<string, unknown>> {
-    return this.begun(await beginPasskeySignIn(this.ctx, request.ip ?? ''));
+  public async beginPasskeySignIn(): Promise<Record<string, unknown>> {
+    return this.begun(await beginPasskeySignIn(this.ctx, this.request.ip ?? ''));
   }
 
   /**
@@ -79,10 +78,10 @@ export class PasskeysController extends ApiController {
    */
   @Post('verify-authentication')
   @Middlewares(protectPublicWrite)
-  public async signInByPasskey(@Request() request: HttpRequest, @Body() body: PasskeyAnswer): Promise<CurrentSession> {
-    const cookie = readCookie(request, 'passkey');
+  public async signInByPasskey(@Body() body: PasskeyAnswer): Promise<CurrentSession> {
+    const cookie = readCookie(this.request, 'passkey');
     setCookie(this.ctx, this.response, 'passkey', '', 0);
-    const visit = getVisit(request);
+    const visit = getVisit(this.request);
     const signedIn = await endPasskeySignIn(this.ctx, visit, { cookie, response: body.response });
     setSignInCookies(this.ctx, this.response, { ...signedIn, browser: visit.browser });
     const session = await findSession(this.ctx.db, signedIn.handle);

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Get, Middlewares, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Get, Middlewares, Path, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { CEREMONY_SECONDS } from '../../auth/proofs/ceremonies.ts';
 import { readCookie, setCookie, setSignInCookies } from '../../http/callers/cookies.ts';
 import { ApiController } from '../../http/controllers.ts';
@@ -14,19 +13,19 @@ import { beginProvider, endProvider, listOfferedProviders, PROVIDER_FAILURES, un
 @Route('api/v1/auth')
 @Tags('Signing in')
 export class ProvidersController extends ApiController {
-  private async begin(request: HttpRequest, asked: OAuthSignIn, linkTo: string | null): Promise<ProviderRedirect> {
-    const { url, cookie } = await beginProvider(this.ctx, asked, { ip: request.ip ?? '', linkTo });
+  private async begin(asked: OAuthSignIn, linkTo: string | null): Promise<ProviderRedirect> {
+    const { url, cookie } = await beginProvider(this.ctx, asked, { ip: this.request.ip ?? '', linkTo });
     setCookie(this.ctx, this.response, 'provider', cookie, CEREMONY_SECONDS);
     return { url, redirect: asked.disableRedirect !== true };
   }
 
-  private async end(request: HttpRequest, provider: string): Promise<void> {
-    const current = await admitBySession(request, this.response);
-    const visit = getVisit(request);
+  private async end(provider: string): Promise<void> {
+    const current = await admitBySession(this.request, this.response);
+    const visit = getVisit(this.request);
     const outcome = await endProvider(this.ctx, visit, {
       provider,
-      query: new URL(request.originalUrl, 'http://localhost').search,
-      cookie: readCookie(request, 'provider'),
+      query: new URL(this.request.originalUrl, 'http://localhost').search,
+      cookie: readCookie(this.request, 'provider'),
       current: current?.userId ?? null,
     });
     setCookie(this.ctx, this.response, 'provider', '', 0);
@@ -51,8 +50,8 @@ export class ProvidersController extends ApiController {
    */
   @Post('sign-in/social')
   @Middlewares(protectPublicWrite)
-  public async signInBySocial(@Request() request: HttpRequest, @Body() body: SocialSignIn): Promise<ProviderRedirect> {
-    return this.begin(request, { ...body, providerId: body.provider }, null);
+  public async signInBySocial(@Body() body: SocialSignIn): Promise<ProviderRedirect> {
+    return this.begin({ ...body, providerId: body.provider }, null);
   }
 
   /**
@@ -61,8 +60,8 @@ export class ProvidersController extends ApiController {
    */
   @Post('sign-in/oauth2')
   @Middlewares(protectPublicWrite)
-  public async signInByOAuth(@Request() request: HttpRequest, @Body() body: OAuthSignIn): Promise<ProviderRedirect> {
-    return this.begin(request, body, null);
+  public async signInByOAuth(@Body() body: OAuthSignIn): Promise<ProviderRedirect> {
+    return this.begin(body, null);
   }
 
   /**
@@ -73,8 +72,8 @@ export class ProvidersController extends ApiController {
    */
   @Post('link-social')
   @Security('session')
-  public async linkSocial(@Request() request: HttpRequest, @Body() body: SocialSignIn): Promise<ProviderRedirect> {
-    return this.begin(request, { ...body, providerId: body.provider }, this.caller.userId);
+  public async linkSocial(@Body() body: SocialSignIn): Promise<ProviderRedirect> {
+    return this.begin({ ...body, providerId: body.provider }, this.caller.userId);
   }
 
   /**
@@ -84,8 +83,8 @@ export class ProvidersController extends ApiController {
    */
   @Post('oauth2/link')
   @Security('session')
-  public async linkOAuth(@Request() request: HttpRequest, @Body() body: OAuthSignIn): Promise<ProviderRedirect> {
-    return this.begin(request, body, this.caller.userId);
+  public async linkOAuth(@Body() body: OAuthSignIn): Promise<ProviderRedirect> {
+    return this.begin(body, this.caller.userId);
   }
 
   /**
@@ -96,8 +95,8 @@ export class ProvidersController extends ApiController {
    */
   @Get('callback/{provider}')
   @SuccessResponse(302, 'To where the flow was begun with')
-  public async completeSocialSignIn(@Request() request: HttpRequest, @Path() provider: string): Promise<void> {
-    await this.end(request, provider);
+  public async completeSocialSignIn(@Path() provider: string): Promise<void> {
+    await this.end(provider);
   }
 
   /**
@@ -108,8 +107,8 @@ export class ProvidersController extends ApiController {
    */
   @Get('oauth2/callback/{provider}')
   @SuccessResponse(302, 'To where the flow was begun with')
-  public async completeOAuthSignIn(@Request() request: HttpRequest, @Path() provider: string): Promise<void> {
-    await this.end(request, provider);
+  public async completeOAuthSignIn(@Path() provider: string): Promise<void> {
+    await this.end(provider);
   }
 
   /**

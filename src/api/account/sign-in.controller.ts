@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Get, Middlewares, Post, Request, Route, Tags } from '@tsoa/runtime';
+import { Body, Get, Middlewares, Post, Route, Tags } from '@tsoa/runtime';
 import { findSession } from '../../auth/sessions.ts';
 import { errors } from '../../errors.ts';
 import { clearSessionCookie, setSignInCookies } from '../../http/callers/cookies.ts';
@@ -31,8 +30,8 @@ export class SignInController extends ApiController {
    */
   @Post('email-otp/send-verification-otp')
   @Middlewares(protectPublicWrite)
-  public async sendSignInCode(@Request() request: HttpRequest, @Body() body: SendCode): Promise<Succeeded> {
-    await sendCode(this.ctx, getVisit(request), body.email);
+  public async sendSignInCode(@Body() body: SendCode): Promise<Succeeded> {
+    await sendCode(this.ctx, getVisit(this.request), body.email);
     return { success: true };
   }
 
@@ -43,8 +42,8 @@ export class SignInController extends ApiController {
    */
   @Post('sign-in/email-otp')
   @Middlewares(protectPublicWrite)
-  public async signInByCode(@Request() request: HttpRequest, @Body() body: SignInByCode): Promise<SignInResult> {
-    const visit = getVisit(request);
+  public async signInByCode(@Body() body: SignInByCode): Promise<SignInResult> {
+    const visit = getVisit(this.request);
     const signedIn = await signInByCode(this.ctx, visit, { email: body.email, otp: body.otp, name: body.name ?? '' });
     setSignInCookies(this.ctx, this.response, { ...signedIn, browser: visit.browser });
     return { token: signedIn.handle, user: signedIn.user };
@@ -57,9 +56,9 @@ export class SignInController extends ApiController {
    */
   @Post('sign-in/link')
   @Middlewares(protectPublicWrite)
-  public async signInByLink(@Request() request: HttpRequest, @Body() body: SignInByLink): Promise<LinkSignInResult> {
-    if (!isFromThisMachine(request)) throw errors.signInLinkElsewhere();
-    const visit = getVisit(request);
+  public async signInByLink(@Body() body: SignInByLink): Promise<LinkSignInResult> {
+    if (!isFromThisMachine(this.request)) throw errors.signInLinkElsewhere();
+    const visit = getVisit(this.request);
     const { signedIn, target } = await signInByLink(this.ctx, visit, body.token);
     setSignInCookies(this.ctx, this.response, { ...signedIn, browser: visit.browser });
     return { token: signedIn.handle, user: signedIn.user, target };
@@ -70,9 +69,9 @@ export class SignInController extends ApiController {
    * @summary Read the session of this browser
    */
   @Get('get-session')
-  public async getSession(@Request() request: HttpRequest): Promise<CurrentSession | null> {
+  public async getSession(): Promise<CurrentSession | null> {
     this.response.setHeader('Cache-Control', 'no-store');
-    const admission = await admitBySession(request, this.response);
+    const admission = await admitBySession(this.request, this.response);
     if (!admission) {
       this.response.status(200).json(null);
       return null;
@@ -96,8 +95,8 @@ export class SignInController extends ApiController {
    */
   @Post('sign-out')
   @Middlewares(protectPublicWrite)
-  public async signOut(@Request() request: HttpRequest): Promise<Succeeded> {
-    const admission = await admitBySession(request, this.response);
+  public async signOut(): Promise<Succeeded> {
+    const admission = await admitBySession(this.request, this.response);
     if (admission) await endOwnSession(this.ctx, admission, this.exchange.requestId);
     this.response.removeHeader('Set-Cookie');
     clearSessionCookie(this.ctx, this.response);

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Get, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
+import { Get, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { AUDIT_ACTIONS } from '../../auth/audit.ts';
 import { setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
@@ -20,12 +19,12 @@ export class AuditController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listMyAuditEvents(@Request() request: HttpRequest, @Queries() query: PageQuery): Promise<AuditEntry[]> {
+  public async listMyAuditEvents(@Queries() query: PageQuery): Promise<AuditEntry[]> {
     const page = readPageQuery(query);
     const [rows, total] = await Promise.all([
       listOwnAudit(this.ctx.db, this.caller.userId, OWN_ACTIONS, page),
       countOwnAudit(this.ctx.db, this.caller.userId, OWN_ACTIONS),
     ]);
-    return setListHeaders(request, this.response, { rows, total }, page);
+    return setListHeaders(this.response, { rows, total }, page);
   }
 }

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { readExpectedVersions, addEtag, setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
@@ -24,18 +23,13 @@ export class DashboardsController extends ApiController {
    */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async listDashboards(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Query() limit = 50,
-    @Query() offset = 0,
-  ): Promise<Dashboard[]> {
+  public async listDashboards(@Path() id: string, @Query() limit = 50, @Query() offset = 0): Promise<Dashboard[]> {
     const [named, rows, total] = await Promise.all([
       loadNaming(this.ctx, this.caller, id),
       listDashboards(this.ctx.db, id, { limit, offset }),
       countDashboards(this.ctx.db, id),
     ]);
-    return setWindowHeaders(request, this.response, { rows: rows.map(named), total }, { limit, offset });
+    return setWindowHeaders(this.response, { rows: rows.map(named), total }, { limit, offset });
   }
 
   /**
@@ -72,13 +66,8 @@ export class DashboardsController extends ApiController {
    */
   @Patch('{dashboardId}')
   @Security('caller', ['experiment:manage'])
-  public async updateDashboard(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Path() dashboardId: string,
-    @Body() body: DashboardPatch,
-  ): Promise<Dashboard> {
-    const target = { experimentId: id, id: dashboardId, versions: readExpectedVersions(request) };
+  public async updateDashboard(@Path() id: string, @Path() dashboardId: string, @Body() body: DashboardPatch): Promise<Dashboard> {
+    const target = { experimentId: id, id: dashboardId, versions: readExpectedVersions(this.request) };
     return this.answer(await patchDashboard(this.ctx, this.caller, target, body));
   }
 
@@ -89,8 +78,8 @@ export class DashboardsController extends ApiController {
    */
   @Delete('{dashboardId}')
   @Security('caller', ['experiment:manage'])
-  public async deleteDashboard(@Request() request: HttpRequest, @Path() id: string, @Path() dashboardId: string): Promise<null> {
-    await removeDashboard(this.ctx, this.caller, { experimentId: id, id: dashboardId, versions: readExpectedVersions(request) });
+  public async deleteDashboard(@Path() id: string, @Path() dashboardId: string): Promise<null> {
+    await removeDashboard(this.ctx, this.caller, { experimentId: id, id: dashboardId, versions: readExpectedVersions(this.request) });
     return null;
   }
 

@@ -1,5 +1,5 @@
 import type { Request as HttpRequest } from 'express';
-import { Get, Middlewares, Path, Produces, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
+import { Get, Middlewares, Path, Produces, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
@@ -136,8 +136,8 @@ export class DataController extends ApiController {
    */
   @Get('tables')
   @Security('caller', ['experiment:read'])
-  public async listTables(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<TableDescriptor[]> {
-    return sliceList(request, this.response, await describeTables(this.ctx, this.caller.userId, id), page);
+  public async listTables(@Path() id: string, @Queries() page: ListPage): Promise<TableDescriptor[]> {
+    return sliceList(this.response, await describeTables(this.ctx, this.caller.userId, id), page);
   }
 
   /**
@@ -155,9 +155,9 @@ export class DataController extends ApiController {
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
   @Produces('application/json')
-  public async readData(@Request() request: HttpRequest, @Path() id: string, @Queries() query: ReadQuery): Promise<DataPage[]> {
-    const table = getTable(request);
-    const accept = acceptedOf(request, query.format);
+  public async readData(@Path() id: string, @Queries() query: ReadQuery): Promise<DataPage[]> {
+    const table = getTable(this.request);
+    const accept = acceptedOf(this.request, query.format);
     const format = FORMATS.get(accept);
     const { asked, version } = placeRead(this.ctx, table, query, format !== undefined);
     const source = await openSource(this.ctx, table, version);
@@ -171,11 +171,11 @@ export class DataController extends ApiController {
       this.response.type(PLAN).send(JSON.stringify(description));
       return [];
     }
-    const answered = { source, asked: { query: request.query, accept } };
-    if (isUnmodified(request, this.response, printDataTag(this.ctx, table, answered))) return [];
+    const answered = { source, asked: { query: this.request.query, accept } };
+    if (isUnmodified(this.response, printDataTag(this.ctx, table, answered))) return [];
     const key = makeCacheKey(this.ctx, table, answered);
     const kept = format ? null : this.ctx.pages.find(key);
-    if (kept) return this.#page(request, table, { page: kept, query, version: source.version });
+    if (kept) return this.#page(table, { page: kept, query, version: source.version });
     const release = await this.#share(table);
     const start = performance.now();
     // what a HEAD or an answer without a trailer does not wait for ends with it
@@ -207,19 +207,15 @@ export class DataController extends ApiController {
         ...options,
         timeoutMs: this.ctx.config.limits.statementTimeoutMs,
       });
-      return await this.#page(request, table, { page: this.ctx.pages.keep(key, page), query, version: source.version });
+      return await this.#page(table, { page: this.ctx.pages.keep(key, page), query, version: source.version });
     } finally {
       answeredAll.abort();
       release();
     }
   }
 
-  async #page(
-    request: HttpRequest,
-    table: OpenTable,
-    { page, query, version }: { page: Page; query: ReadQuery; version: string },
-  ): Promise<DataPage[]> {
-    setCursorLinks(request, this.response, makeCursors(this.ctx, table, query, { edges: page.edges, version }));
+  async #page(table: OpenTable, { page, query, version }: { page: Page; query: ReadQuery; version: string }): Promise<DataPage[]> {
+    setCursorLinks(this.response, makeCursors(this.ctx, table, query, { edges: page.edges, version }));
     const names = { name: query.tableName, catalog_name: table.experimentName, schema_name: 'fieldlake' };
     this.response.type('application/json');
     await sendStream(this.response, framePage(page, names));
@@ -234,12 +230,8 @@ export class DataController extends ApiController {
   @Get('data/distinct')
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
-  public async listDistinctValues(
-    @Request() request: HttpRequest,
-    @Path('id') _id: string,
-    @Queries() query: DistinctQuery,
-  ): Promise<DistinctValues> {
-    const table = getTable(request);
+  public async listDistinctValues(@Path('id') _id: string, @Queries() query: DistinctQuery): Promise<DistinctValues> {
+    const table = getTable(this.request);
     const source = await openSource(this.ctx, table, query.asOf);
     this.response.setHeader('X-Table-Version', source.version);
     const key = makeCacheKey(this.ctx, table, { source, asked: { distinct: query } });

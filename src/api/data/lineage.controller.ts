@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Get, Middlewares, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
+import { Get, Middlewares, Path, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import { requireTable, getTable } from '../../http/tables.ts';
 import type { Lineage } from './lineage.model.ts';
@@ -19,12 +18,7 @@ export class LineageController extends ApiController {
   @Get('{row}/lineage')
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
-  public async getRowLineage(
-    @Request() request: HttpRequest,
-    @Path('id') _id: string,
-    @Path() row: string,
-    @Queries() _query: TableAsked,
-  ): Promise<Lineage> {
-    return loadLineage(this.ctx, this.caller.userId, getTable(request), row.slice(0, 64));
+  public async getRowLineage(@Path('id') _id: string, @Path() row: string, @Queries() _query: TableAsked): Promise<Lineage> {
+    return loadLineage(this.ctx, this.caller.userId, getTable(this.request), row.slice(0, 64));
   }
 }

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
@@ -44,11 +43,14 @@ export class DeviceGroupsController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listDeviceGroups(@Request() request: HttpRequest, @Queries() query: DeviceGroupListQuery): Promise<CountedDeviceGroup[]> {
+  public async listDeviceGroups(@Queries() query: DeviceGroupListQuery): Promise<CountedDeviceGroup[]> {
     const page = readPageOrWhole(query);
     const filter = { userId: this.caller.userId, scope: query.scope ?? ('all' as const), search: query.search?.trim() || undefined };
-    const [rows, total] = await Promise.all([listGroups(this.ctx.db, filter, page), countGroups(this.ctx.db, filter, limitCount(request))]);
-    return setListHeaders(request, this.response, { rows, total }, page);
+    const [rows, total] = await Promise.all([
+      listGroups(this.ctx.db, filter, page),
+      countGroups(this.ctx.db, filter, limitCount(this.request)),
+    ]);
+    return setListHeaders(this.response, { rows, total }, page);
   }
 
   /**
@@ -86,12 +88,8 @@ export class DeviceGroupsController extends ApiController {
    */
   @Patch('{groupId}')
   @Security('caller', ['device_group:update'])
-  public async updateDeviceGroup(
-    @Request() request: HttpRequest,
-    @Path() groupId: string,
-    @Body() body: DeviceGroupPatch,
-  ): Promise<DeviceGroup> {
-    const changed = await patchGroup(this.ctx, this.caller, groupId, body, readExpectedVersions(request));
+  public async updateDeviceGroup(@Path() groupId: string, @Body() body: DeviceGroupPatch): Promise<DeviceGroup> {
+    const changed = await patchGroup(this.ctx, this.caller, groupId, body, readExpectedVersions(this.request));
     const { version, memberCount: _memberCount, ...group } = changed;
     return addEtag(this.response, group, version);
   }
@@ -102,8 +100,8 @@ export class DeviceGroupsController extends ApiController {
    */
   @Delete('{groupId}')
   @Security('caller', ['device_group:manage'])
-  public async deleteDeviceGroup(@Request() request: HttpRequest, @Path() groupId: string): Promise<null> {
-    return removeGroup(this.ctx, this.caller, groupId, readExpectedVersions(request));
+  public async deleteDeviceGroup(@Path() groupId: string): Promise<null> {
+    return removeGroup(this.ctx, this.caller, groupId, readExpectedVersions(this.request));
   }
 
   /**
@@ -113,12 +111,8 @@ export class DeviceGroupsController extends ApiController {
    */
   @Get('{groupId}/devices')
   @Security('caller', ['device_group:read'])
-  public async listDeviceGroupMembers(
-    @Request() request: HttpRequest,
-    @Path() groupId: string,
-    @Queries() page: ListPage,
-  ): Promise<GroupMember[]> {
-    return sliceList(request, this.response, await loadMembers(this.ctx, this.caller, groupId), page);
+  public async listDeviceGroupMembers(@Path() groupId: string, @Queries() page: ListPage): Promise<GroupMember[]> {
+    return sliceList(this.response, await loadMembers(this.ctx, this.caller, groupId), page);
   }
 
   /**

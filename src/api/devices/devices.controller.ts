@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
@@ -53,7 +52,7 @@ export class DevicesController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listDevices(@Request() request: HttpRequest, @Queries() query: DeviceListQuery): Promise<ConnectedDevice[]> {
+  public async listDevices(@Queries() query: DeviceListQuery): Promise<ConnectedDevice[]> {
     const page = readPageOrWhole(query);
     const filter = {
       userId: this.caller.userId,
@@ -63,9 +62,9 @@ export class DevicesController extends ApiController {
     };
     const [rows, total] = await Promise.all([
       listDevices(this.ctx.db, filter, page),
-      countDevices(this.ctx.db, filter, limitCount(request)),
+      countDevices(this.ctx.db, filter, limitCount(this.request)),
     ]);
-    return setListHeaders(request, this.response, { rows: await addConnectivity(this.ctx, rows), total }, page);
+    return setListHeaders(this.response, { rows: await addConnectivity(this.ctx, rows), total }, page);
   }
 
   /**
@@ -115,8 +114,8 @@ export class DevicesController extends ApiController {
    */
   @Patch('{deviceId}')
   @Security('caller', ['device:update'])
-  public async updateDevice(@Request() request: HttpRequest, @Path() deviceId: string, @Body() body: DevicePatch): Promise<Device> {
-    const { version, ...device } = await patchDevice(this.ctx, this.caller, deviceId, body, readExpectedVersions(request));
+  public async updateDevice(@Path() deviceId: string, @Body() body: DevicePatch): Promise<Device> {
+    const { version, ...device } = await patchDevice(this.ctx, this.caller, deviceId, body, readExpectedVersions(this.request));
     return addEtag(this.response, device, version);
   }
 
@@ -127,8 +126,8 @@ export class DevicesController extends ApiController {
    */
   @Delete('{deviceId}')
   @Security('caller', ['device:manage'])
-  public async deleteDevice(@Request() request: HttpRequest, @Path() deviceId: string): Promise<null> {
-    return removeDevice(this.ctx, this.caller, deviceId, readExpectedVersions(request));
+  public async deleteDevice(@Path() deviceId: string): Promise<null> {
+    return removeDevice(this.ctx, this.caller, deviceId, readExpectedVersions(this.request));
   }
 
   /**
@@ -192,11 +191,7 @@ export class DevicesController extends ApiController {
    */
   @Get('{deviceId}/experiments')
   @Security('caller', ['device:read'])
-  public async listDeviceExperiments(
-    @Request() request: HttpRequest,
-    @Path() deviceId: string,
-    @Queries() page: ListPage,
-  ): Promise<DeviceExperiment[]> {
-    return sliceList(request, this.response, await listBoundExperiments(this.ctx, this.caller, deviceId), page);
+  public async listDeviceExperiments(@Path() deviceId: string, @Queries() page: ListPage): Promise<DeviceExperiment[]> {
+    return sliceList(this.response, await listBoundExperiments(this.ctx, this.caller, deviceId), page);
   }
 }

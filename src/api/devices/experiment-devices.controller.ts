@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Delete, Get, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
+import { Delete, Get, Path, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { setListHeaders, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
@@ -17,16 +16,12 @@ export class ExperimentDevicesController extends ApiController {
    */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async listExperimentDevices(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() query: ListPage,
-  ): Promise<ExperimentDevice[]> {
+  public async listExperimentDevices(@Path() id: string, @Queries() query: ListPage): Promise<ExperimentDevice[]> {
     await requireRelation(this.ctx, this.caller, id);
     const page = readPageOrWhole(query);
     const [rows, total] = await Promise.all([listExperimentDevices(this.ctx.db, id, page), countExperimentDevices(this.ctx.db, id)]);
     const shown = rows.map(({ addedBy, addedAt, ...device }) => ({ device, addedBy, addedAt }));
-    return setListHeaders(request, this.response, { rows: shown, total }, page);
+    return setListHeaders(this.response, { rows: shown, total }, page);
   }
 
   /**

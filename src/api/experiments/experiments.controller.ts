@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { limitCount, readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
@@ -46,7 +45,7 @@ export class ExperimentsController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listExperiments(@Request() request: HttpRequest, @Queries() query: ExperimentListQuery): Promise<Experiment[]> {
+  public async listExperiments(@Queries() query: ExperimentListQuery): Promise<Experiment[]> {
     const page = readPageQuery(query);
     const filter = {
       userId: this.caller.userId,
@@ -58,9 +57,9 @@ export class ExperimentsController extends ApiController {
     };
     const [rows, total] = await Promise.all([
       listExperiments(this.ctx.db, filter, page),
-      countExperiments(this.ctx.db, filter, limitCount(request)),
+      countExperiments(this.ctx.db, filter, limitCount(this.request)),
     ]);
-    return setListHeaders(request, this.response, { rows, total }, page);
+    return setListHeaders(this.response, { rows, total }, page);
   }
 
   /**
@@ -72,8 +71,8 @@ export class ExperimentsController extends ApiController {
    */
   @Patch('{id}')
   @Security('caller', ['experiment:update'])
-  public async updateExperiment(@Request() request: HttpRequest, @Path() id: string, @Body() body: ExperimentPatch): Promise<Experiment> {
-    const { version, ...experiment } = await patchExperiment(this.ctx, this.caller, id, body, readExpectedVersions(request));
+  public async updateExperiment(@Path() id: string, @Body() body: ExperimentPatch): Promise<Experiment> {
+    const { version, ...experiment } = await patchExperiment(this.ctx, this.caller, id, body, readExpectedVersions(this.request));
     return addEtag(this.response, experiment, version);
   }
 
@@ -85,8 +84,8 @@ export class ExperimentsController extends ApiController {
    */
   @Delete('{id}')
   @Security('caller', ['experiment:manage'])
-  public async deleteExperiment(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
-    this.setHeader('X-Erasure-Id', await removeExperiment(this.ctx, this.caller, id, readExpectedVersions(request)));
+  public async deleteExperiment(@Path() id: string): Promise<null> {
+    this.setHeader('X-Erasure-Id', await removeExperiment(this.ctx, this.caller, id, readExpectedVersions(this.request)));
     return null;
   }
 
@@ -120,11 +119,7 @@ export class ExperimentsController extends ApiController {
    */
   @Patch('{id}/visibility')
   @Security('caller', ['experiment:manage'])
-  public async setExperimentVisibility(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Body() body: VisibilityPatch,
-  ): Promise<VisibilityState> {
-    return setVisibility(this.ctx, this.caller, id, body.visibility, readExpectedVersions(request));
+  public async setExperimentVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
+    return setVisibility(this.ctx, this.caller, id, body.visibility, readExpectedVersions(this.request));
   }
 }

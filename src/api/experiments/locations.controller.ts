@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Get, Path, Post, Put, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { readExpectedVersions, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
@@ -41,17 +40,12 @@ export class LocationsController extends ApiController {
    */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async listLocations(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Query() page = 1,
-    @Query() pageSize = 1000,
-  ): Promise<Location[]> {
+  public async listLocations(@Path() id: string, @Query() page = 1, @Query() pageSize = 1000): Promise<Location[]> {
     const [rows, total] = await Promise.all([
       listLocations(this.ctx.db, id, readPageQuery({ page, pageSize })),
       countLocations(this.ctx.db, id),
     ]);
-    return setListHeaders(request, this.response, { rows, total }, { page, pageSize });
+    return setListHeaders(this.response, { rows, total }, { page, pageSize });
   }
 
   /**
@@ -74,12 +68,8 @@ export class LocationsController extends ApiController {
    */
   @Put()
   @Security('caller', ['experiment:manage'])
-  public async replaceLocations(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Body() body: LocationsReplacement,
-  ): Promise<Location[]> {
+  public async replaceLocations(@Path() id: string, @Body() body: LocationsReplacement): Promise<Location[]> {
     if (body.locations === undefined) return listLocations(this.ctx.db, id, { limit: 1000, offset: 0 });
-    return replaceLocations(this.ctx, this.caller, id, body.locations, readExpectedVersions(request));
+    return replaceLocations(this.ctx, this.caller, id, body.locations, readExpectedVersions(this.request));
   }
 }

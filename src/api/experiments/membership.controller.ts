@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
@@ -27,12 +26,8 @@ export class ExperimentMembershipController extends ApiController {
    */
   @Get('join-requests')
   @Security('caller', ['experiment:manage'])
-  public async listExperimentJoinRequests(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() page: ListPage,
-  ): Promise<ExperimentJoinRequest[]> {
-    return sliceList(request, this.response, await listJoinRequests(this.ctx.db, id), page);
+  public async listExperimentJoinRequests(@Path() id: string, @Queries() page: ListPage): Promise<ExperimentJoinRequest[]> {
+    return sliceList(this.response, await listJoinRequests(this.ctx.db, id), page);
   }
 
   /**

@@ -1,19 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import {
-  Body,
-  Delete,
-  Get,
-  Middlewares,
-  Path,
-  Post,
-  Produces,
-  Queries,
-  Request,
-  Route,
-  Security,
-  SuccessResponse,
-  Tags,
-} from '@tsoa/runtime';
+import { Body, Delete, Get, Middlewares, Path, Post, Produces, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { limitCount, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { sendFile } from '../../http/answers/ranges.ts';
@@ -36,14 +21,10 @@ export class ExportsController extends ApiController {
   @Get()
   @Security('caller', ['experiment:read'])
   @Middlewares(requireTable)
-  public async listExports(
-    @Request() request: HttpRequest,
-    @Path('id') _id: string,
-    @Queries() query: ExportListQuery,
-  ): Promise<ExportList> {
+  public async listExports(@Path('id') _id: string, @Queries() query: ExportListQuery): Promise<ExportList> {
     const page = readPageQuery(query, 1_000);
-    const found = await loadExports(this.ctx, this.caller, getTable(request), page, limitCount(request));
-    return { exports: setListHeaders(request, this.response, found, page) };
+    const found = await loadExports(this.ctx, this.caller, getTable(this.request), page, limitCount(this.request));
+    return { exports: setListHeaders(this.response, found, page) };
   }
 
   /**
@@ -57,8 +38,8 @@ export class ExportsController extends ApiController {
   @Security('caller', ['experiment:read'])
   @Middlewares(requireBodyTable)
   @SuccessResponse(201, 'Created')
-  public async createExport(@Request() request: HttpRequest, @Path('id') _id: string, @Body() body: NewExport): Promise<ExportStarted> {
-    return startExport(this.ctx, this.caller, getTable(request), body);
+  public async createExport(@Path('id') _id: string, @Body() body: NewExport): Promise<ExportStarted> {
+    return startExport(this.ctx, this.caller, getTable(this.request), body);
   }
 
   /**
@@ -76,9 +57,9 @@ export class ExportsController extends ApiController {
   @Produces('application/vnd.apache.parquet')
   @Produces('application/vnd.apache.arrow.stream')
   @Produces('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
-  public async downloadExport(@Request() request: HttpRequest, @Path() id: string, @Path() exportId: string): Promise<string> {
+  public async downloadExport(@Path() id: string, @Path() exportId: string): Promise<string> {
     const file = await openExport(this.ctx, this.caller, { experimentId: id, exportId });
-    await sendFile(request, this.response, {
+    await sendFile(this.request, this.response, {
       byteCount: file.byteCount,
       etag: `"${file.sha256}"`,
       contentType: DOWNLOAD_TYPES[file.format],

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Get, Path, Post, Put, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Get, Path, Post, Put, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { readExpectedVersions, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
@@ -44,8 +43,8 @@ export class FlowController extends ApiController {
    */
   @Put()
   @Security('caller', ['experiment:manage'])
-  public async replaceFlow(@Request() request: HttpRequest, @Path() id: string, @Body() body: FlowReplacement): Promise<Flow> {
-    const { version, ...flow } = await changeFlow(this.ctx, this.caller, id, body, readExpectedVersions(request));
+  public async replaceFlow(@Path() id: string, @Body() body: FlowReplacement): Promise<Flow> {
+    const { version, ...flow } = await changeFlow(this.ctx, this.caller, id, body, readExpectedVersions(this.request));
     return addEtag(this.response, flow, version);
   }
 }

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Get, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Get, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { setListHeaders, readPageOrWhole } from '../../http/answers/answers.ts';
 import { getRawBody } from '../../http/requests/body.ts';
 import { ApiController } from '../../http/controllers.ts';
@@ -19,13 +18,13 @@ export class ImportsController extends ApiController {
    */
   @Get('transfer-requests')
   @Security('caller')
-  public async listTransferRequests(@Request() request: HttpRequest, @Queries() query: ListPage): Promise<TransferRequest[]> {
+  public async listTransferRequests(@Queries() query: ListPage): Promise<TransferRequest[]> {
     const page = readPageOrWhole(query);
     const [rows, total] = await Promise.all([
       listTransferRequests(this.ctx.db, this.caller.userId, page),
       countTransferRequests(this.ctx.db, this.caller.userId),
     ]);
-    return setListHeaders(request, this.response, { rows, total }, page);
+    return setListHeaders(this.response, { rows, total }, page);
   }
 
   /**
@@ -48,10 +47,10 @@ export class ImportsController extends ApiController {
   @Post('webhooks/project-transfer')
   @Security('webhook')
   @SuccessResponse(201, 'Created')
-  public async importProject(@Request() request: HttpRequest, @Body() _body: ProjectImport): Promise<ProjectImportResult> {
+  public async importProject(@Body() _body: ProjectImport): Promise<ProjectImportResult> {
     const delivery = {
-      id: request.get('webhook-id') ?? '',
-      text: getRawBody(request).toString('utf8'),
+      id: this.request.get('webhook-id') ?? '',
+      text: getRawBody(this.request).toString('utf8'),
       requestId: this.exchange.requestId,
     };
     return importProject(this.ctx, delivery);

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage, Uuid } from '../sharing/sharing.model.ts';
@@ -23,8 +22,8 @@ export class InvitationsController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listInvitations(@Request() request: HttpRequest, @Queries() query: InvitationQuery): Promise<Invitation[]> {
-    return sliceList(request, this.response, await loadInvitationsTo(this.ctx, this.caller, query.resourceType, query.resourceId), query);
+  public async listInvitations(@Queries() query: InvitationQuery): Promise<Invitation[]> {
+    return sliceList(this.response, await loadInvitationsTo(this.ctx, this.caller, query.resourceType, query.resourceId), query);
   }
 
   /**

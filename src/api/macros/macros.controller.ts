@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Put, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Put, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
@@ -36,15 +35,15 @@ export class MacrosController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listMacros(@Request() request: HttpRequest, @Queries() query: MacroListQuery): Promise<Macro[]> {
+  public async listMacros(@Queries() query: MacroListQuery): Promise<Macro[]> {
     const filter = { ...makeFilter(this.caller.userId, query), language: query.language };
     const page = readPageQuery(query);
     const [found, total] = await Promise.all([
       listMacros(this.ctx.db, filter, page),
-      countMacros(this.ctx.db, filter, limitCount(request)),
+      countMacros(this.ctx.db, filter, limitCount(this.request)),
     ]);
     const rows = found.map(({ version: _version, ...macro }) => macro);
-    return setListHeaders(request, this.response, { rows, total }, page);
+    return setListHeaders(this.response, { rows, total }, page);
   }
 
   /**
@@ -107,8 +106,8 @@ export class MacrosController extends ApiController {
    */
   @Put('{id}')
   @Security('caller', ['macro:update'])
-  public async updateMacro(@Request() request: HttpRequest, @Path() id: string, @Body() body: MacroPatch): Promise<Macro> {
-    const { version, ...macro } = await changeMacro(this.ctx, this.caller, id, body, readExpectedVersions(request));
+  public async updateMacro(@Path() id: string, @Body() body: MacroPatch): Promise<Macro> {
+    const { version, ...macro } = await changeMacro(this.ctx, this.caller, id, body, readExpectedVersions(this.request));
     return addEtag(this.response, macro, version);
   }
 
@@ -119,8 +118,8 @@ export class MacrosController extends ApiController {
    */
   @Delete('{id}')
   @Security('caller', ['macro:manage'])
-  public async deleteMacro(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
-    return removeLibraryResource(this.ctx, this.caller, { type: 'macro', id }, readExpectedVersions(request));
+  public async deleteMacro(@Path() id: string): Promise<null> {
+    return removeLibraryResource(this.ctx, this.caller, { type: 'macro', id }, readExpectedVersions(this.request));
   }
 
   /**
@@ -130,12 +129,8 @@ export class MacrosController extends ApiController {
    */
   @Patch('{id}/visibility')
   @Security('caller', ['macro:manage'])
-  public async setMacroVisibility(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Body() body: VisibilityPatch,
-  ): Promise<VisibilityState> {
-    return setLibraryVisibility(this.ctx, this.caller, { type: 'macro', id }, body.visibility, readExpectedVersions(request));
+  public async setMacroVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
+    return setLibraryVisibility(this.ctx, this.caller, { type: 'macro', id }, body.visibility, readExpectedVersions(this.request));
   }
 
   /**
@@ -145,12 +140,8 @@ export class MacrosController extends ApiController {
    */
   @Get('{id}/protocols')
   @Security('caller', ['macro:read'])
-  public async listMacroProtocols(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() page: ListPage,
-  ): Promise<MacroProtocolLink[]> {
-    return sliceList(request, this.response, await loadProtocolsOfMacro(this.ctx.db, this.caller.userId, id), page);
+  public async listMacroProtocols(@Path() id: string, @Queries() page: ListPage): Promise<MacroProtocolLink[]> {
+    return sliceList(this.response, await loadProtocolsOfMacro(this.ctx.db, this.caller.userId, id), page);
   }
 
   /**
@@ -182,13 +173,9 @@ export class MacrosController extends ApiController {
    */
   @Get('{id}/versions')
   @Security('caller', ['macro:read'])
-  public async listMacroVersions(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() query: PageQuery,
-  ): Promise<CodeVersionSummary[]> {
+  public async listMacroVersions(@Path() id: string, @Queries() query: PageQuery): Promise<CodeVersionSummary[]> {
     const page = readPageQuery(query);
-    return setListHeaders(request, this.response, await loadCodeVersions(this.ctx.db, id, page), page);
+    return setListHeaders(this.response, await loadCodeVersions(this.ctx.db, id, page), page);
   }
 
   /**

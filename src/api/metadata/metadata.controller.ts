@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Path, Post, Put, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Path, Post, Put, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
@@ -25,18 +24,13 @@ export class MetadataController extends ApiController {
    */
   @Get()
   @Security('caller', ['experiment:read'])
-  public async listMetadata(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Query() page = 1,
-    @Query() pageSize = 100,
-  ): Promise<MetadataRecord[]> {
+  public async listMetadata(@Path() id: string, @Query() page = 1, @Query() pageSize = 100): Promise<MetadataRecord[]> {
     const [named, rows, { count }] = await Promise.all([
       loadNaming(this.ctx, this.caller, id),
       listRecords(this.ctx.db, id, readPageQuery({ page, pageSize })),
       measureRecords(this.ctx.db, id),
     ]);
-    return setListHeaders(request, this.response, { rows: rows.map((row) => named(addDuplicates(row))), total: count }, { page, pageSize });
+    return setListHeaders(this.response, { rows: rows.map((row) => named(addDuplicates(row))), total: count }, { page, pageSize });
   }
 
   /**
@@ -73,13 +67,8 @@ export class MetadataController extends ApiController {
    */
   @Put('{metadataId}')
   @Security('caller', ['experiment:manage'])
-  public async replaceMetadata(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Path() metadataId: string,
-    @Body() body: MetadataReplacement,
-  ): Promise<MetadataRecord> {
-    const target = { experimentId: id, id: metadataId, versions: readExpectedVersions(request) };
+  public async replaceMetadata(@Path() id: string, @Path() metadataId: string, @Body() body: MetadataReplacement): Promise<MetadataRecord> {
+    const target = { experimentId: id, id: metadataId, versions: readExpectedVersions(this.request) };
     const changed = await changeMetadata(this.ctx, this.caller, target, body);
     return addEtag(this.response, addDuplicates(changed), changed.version);
   }
@@ -91,8 +80,8 @@ export class MetadataController extends ApiController {
    */
   @Delete('{metadataId}')
   @Security('caller', ['experiment:manage'])
-  public async deleteMetadata(@Request() request: HttpRequest, @Path() id: string, @Path() metadataId: string): Promise<null> {
-    await removeMetadata(this.ctx, this.caller, id, metadataId, readExpectedVersions(request));
+  public async deleteMetadata(@Path() id: string, @Path() metadataId: string): Promise<null> {
+    await removeMetadata(this.ctx, this.caller, id, metadataId, readExpectedVersions(this.request));
     return null;
   }
 }

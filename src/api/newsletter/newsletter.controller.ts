@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Middlewares, Post, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Middlewares, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { protectPublicWrite } from '../../http/callers/public.ts';
@@ -25,8 +24,8 @@ export class NewsletterController extends ApiController {
   @Post('subscribe')
   @Middlewares(protectPublicWrite)
   @SuccessResponse(200)
-  public async subscribeToNewsletter(@Request() request: HttpRequest, @Body() body: NewsletterAddress): Promise<NewsletterAccepted> {
-    await subscribeAddress(this.ctx, request.ip ?? '', body.email);
+  public async subscribeToNewsletter(@Body() body: NewsletterAddress): Promise<NewsletterAccepted> {
+    await subscribeAddress(this.ctx, this.request.ip ?? '', body.email);
     return { success: true };
   }
 

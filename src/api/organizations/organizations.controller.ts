@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import type { AuditAction } from '../../auth/audit.ts';
 import { errors } from '../../errors.ts';
 import { limitCount, setListHeaders, sliceList, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
@@ -72,11 +71,11 @@ export class OrganizationsController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listOrganizations(@Request() request: HttpRequest, @Queries() query: DirectoryQuery): Promise<OrganizationList> {
+  public async listOrganizations(@Queries() query: DirectoryQuery): Promise<OrganizationList> {
     const page = readPageOrWhole(query);
     const asked = { userId: this.caller.userId, search: query.search?.trim() ?? '' };
     const [rows, total] = await Promise.all([listDirectory(this.ctx.db, asked, page), countDirectory(this.ctx.db, asked)]);
-    return { organizations: setListHeaders(request, this.response, { rows, total }, page) };
+    return { organizations: setListHeaders(this.response, { rows, total }, page) };
   }
 
   /**
@@ -100,15 +99,11 @@ export class OrganizationsController extends ApiController {
    */
   @Get('{id}/resources')
   @Security('caller')
-  public async listOrganizationResources(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() query: ListPage,
-  ): Promise<OrganizationResources> {
+  public async listOrganizationResources(@Path() id: string, @Queries() query: ListPage): Promise<OrganizationResources> {
     const page = readPageOrWhole(query);
     const { resources, totals } = await loadResources(this.ctx, this.caller, id, page);
     const total = Object.values<number>({ ...totals }).reduce((sum, count) => sum + count, 0);
-    return { resources: setListHeaders(request, this.response, { rows: resources, total }, page), totals };
+    return { resources: setListHeaders(this.response, { rows: resources, total }, page), totals };
   }
 
   /**
@@ -117,13 +112,9 @@ export class OrganizationsController extends ApiController {
    */
   @Get('{id}/members')
   @Security('caller')
-  public async listOrganizationMembers(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() page: ListPage,
-  ): Promise<OrganizationMembers> {
+  public async listOrganizationMembers(@Path() id: string, @Queries() page: ListPage): Promise<OrganizationMembers> {
     await requireMember(this.ctx.db, this.caller, id);
-    return { members: sliceList(request, this.response, await listMembers(this.ctx.db, id), page) };
+    return { members: sliceList(this.response, await listMembers(this.ctx.db, id), page) };
   }
 
   /**
@@ -144,13 +135,9 @@ export class OrganizationsController extends ApiController {
    */
   @Get('{id}/teams')
   @Security('caller')
-  public async listOrganizationTeams(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() page: ListPage,
-  ): Promise<OrganizationTeam[]> {
+  public async listOrganizationTeams(@Path() id: string, @Queries() page: ListPage): Promise<OrganizationTeam[]> {
     await requireMember(this.ctx.db, this.caller, id);
-    return sliceList(request, this.response, await listTeams(this.ctx.db, id), page);
+    return sliceList(this.response, await listTeams(this.ctx.db, id), page);
   }
 
   /**
@@ -159,9 +146,9 @@ export class OrganizationsController extends ApiController {
    */
   @Get('{id}/team-grants')
   @Security('caller')
-  public async listTeamGrants(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<TeamGrant[]> {
+  public async listTeamGrants(@Path() id: string, @Queries() page: ListPage): Promise<TeamGrant[]> {
     await requireMember(this.ctx.db, this.caller, id);
-    return sliceList(request, this.response, await listTeamGrants(this.ctx.db, id), page);
+    return sliceList(this.response, await listTeamGrants(this.ctx.db, id), page);
   }
 
   /**
@@ -170,13 +157,9 @@ export class OrganizationsController extends ApiController {
    */
   @Get('{id}/join-requests')
   @Security('caller')
-  public async listOrganizationJoinRequests(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() page: ListPage,
-  ): Promise<OrganizationJoinRequest[]> {
+  public async listOrganizationJoinRequests(@Path() id: string, @Queries() page: ListPage): Promise<OrganizationJoinRequest[]> {
     await requireAdmin(this.ctx.db, this.caller, id);
-    return sliceList(request, this.response, await listJoinRequests(this.ctx.db, id), page);
+    return sliceList(this.response, await listJoinRequests(this.ctx.db, id), page);
   }
 
   /**
@@ -225,19 +208,15 @@ export class OrganizationsController extends ApiController {
    */
   @Get('{id}/audit')
   @Security('caller')
-  public async listOrganizationAuditEvents(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() query: OrganizationAuditQuery,
-  ): Promise<AuditEvent[]> {
+  public async listOrganizationAuditEvents(@Path() id: string, @Queries() query: OrganizationAuditQuery): Promise<AuditEvent[]> {
     await requireAdmin(this.ctx.db, this.caller, id);
     const { from, to } = query;
     if (from !== undefined && to !== undefined && from >= to) throw errors.rangeInvalid('The range is empty: from must be before to.');
     const page = readPageOrWhole({ page: 1, ...query });
     const [rows, total] = await Promise.all([
       listAuditEvents(this.ctx.db, id, query, page),
-      countAuditEvents(this.ctx.db, id, query, limitCount(request)),
+      countAuditEvents(this.ctx.db, id, query, limitCount(this.request)),
     ]);
-    return setListHeaders(request, this.response, { rows, total }, page);
+    return setListHeaders(this.response, { rows, total }, page);
   }
 }

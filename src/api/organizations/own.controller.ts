@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Get, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
+import { Get, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
@@ -15,7 +14,7 @@ export class OwnOrganizationsController extends ApiController {
    */
   @Get('organizations')
   @Security('caller')
-  public async listMyOrganizations(@Request() request: HttpRequest, @Queries() page: ListPage): Promise<OwnOrganization[]> {
-    return sliceList(request, this.response, await listOwnOrganizations(this.ctx.db, this.caller.userId), page);
+  public async listMyOrganizations(@Queries() page: ListPage): Promise<OwnOrganization[]> {
+    return sliceList(this.response, await listOwnOrganizations(this.ctx.db, this.caller.userId), page);
   }
 }

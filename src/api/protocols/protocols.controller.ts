@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
@@ -26,15 +25,15 @@ export class ProtocolsController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listProtocols(@Request() request: HttpRequest, @Queries() query: LibraryListQuery): Promise<Protocol[]> {
+  public async listProtocols(@Queries() query: LibraryListQuery): Promise<Protocol[]> {
     const filter = makeFilter(this.caller.userId, query);
     const page = readPageQuery(query);
     const [rows, total] = await Promise.all([
       listProtocols(this.ctx.db, filter, page),
-      countProtocols(this.ctx.db, filter, limitCount(request)),
+      countProtocols(this.ctx.db, filter, limitCount(this.request)),
     ]);
     const shown = rows.map(readProtocol).map(({ version: _version, ...protocol }) => protocol);
-    return setListHeaders(request, this.response, { rows: shown, total }, page);
+    return setListHeaders(this.response, { rows: shown, total }, page);
   }
 
   /**
@@ -45,8 +44,8 @@ export class ProtocolsController extends ApiController {
   @Post()
   @Security('caller')
   @SuccessResponse(201, 'Created')
-  public async createProtocol(@Request() request: HttpRequest, @Body() body: NewProtocol): Promise<Protocol> {
-    return createProtocol(this.ctx, this.caller, body, readBodyMember(request, 'code') ?? 'null');
+  public async createProtocol(@Body() body: NewProtocol): Promise<Protocol> {
+    return createProtocol(this.ctx, this.caller, body, readBodyMember(this.request, 'code') ?? 'null');
   }
 
   /**
@@ -72,9 +71,9 @@ export class ProtocolsController extends ApiController {
    */
   @Patch('{id}')
   @Security('caller', ['protocol:update'])
-  public async updateProtocol(@Request() request: HttpRequest, @Path() id: string, @Body() body: ProtocolPatch): Promise<Protocol> {
-    const change = { body, code: readBodyMember(request, 'code') };
-    const { version, ...protocol } = await patchProtocol(this.ctx, this.caller, id, change, readExpectedVersions(request));
+  public async updateProtocol(@Path() id: string, @Body() body: ProtocolPatch): Promise<Protocol> {
+    const change = { body, code: readBodyMember(this.request, 'code') };
+    const { version, ...protocol } = await patchProtocol(this.ctx, this.caller, id, change, readExpectedVersions(this.request));
     return addEtag(this.response, protocol, version);
   }
 
@@ -85,8 +84,8 @@ export class ProtocolsController extends ApiController {
    */
   @Delete('{id}')
   @Security('caller', ['protocol:manage'])
-  public async deleteProtocol(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
-    return removeLibraryResource(this.ctx, this.caller, { type: 'protocol', id }, readExpectedVersions(request));
+  public async deleteProtocol(@Path() id: string): Promise<null> {
+    return removeLibraryResource(this.ctx, this.caller, { type: 'protocol', id }, readExpectedVersions(this.request));
   }
 
   /**
@@ -96,12 +95,8 @@ export class ProtocolsController extends ApiController {
    */
   @Patch('{id}/visibility')
   @Security('caller', ['protocol:manage'])
-  public async setProtocolVisibility(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Body() body: VisibilityPatch,
-  ): Promise<VisibilityState> {
-    return setLibraryVisibility(this.ctx, this.caller, { type: 'protocol', id }, body.visibility, readExpectedVersions(request));
+  public async setProtocolVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
+    return setLibraryVisibility(this.ctx, this.caller, { type: 'protocol', id }, body.visibility, readExpectedVersions(this.request));
   }
 
   /**
@@ -111,12 +106,8 @@ export class ProtocolsController extends ApiController {
    */
   @Get('{id}/macros')
   @Security('caller', ['protocol:read'])
-  public async listProtocolMacros(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() page: ListPage,
-  ): Promise<ProtocolMacroLink[]> {
-    return sliceList(request, this.response, await loadMacrosOfProtocol(this.ctx.db, this.caller.userId, id), page);
+  public async listProtocolMacros(@Path() id: string, @Queries() page: ListPage): Promise<ProtocolMacroLink[]> {
+    return sliceList(this.response, await loadMacrosOfProtocol(this.ctx.db, this.caller.userId, id), page);
   }
 
   /**
@@ -148,13 +139,9 @@ export class ProtocolsController extends ApiController {
    */
   @Get('{id}/versions')
   @Security('caller', ['protocol:read'])
-  public async listProtocolVersions(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() query: PageQuery,
-  ): Promise<CodeVersionSummary[]> {
+  public async listProtocolVersions(@Path() id: string, @Queries() query: PageQuery): Promise<CodeVersionSummary[]> {
     const page = readPageQuery(query);
-    return setListHeaders(request, this.response, await loadCodeVersions(this.ctx.db, id, page), page);
+    return setListHeaders(this.response, await loadCodeVersions(this.ctx.db, id, page), page);
   }
 
   /**

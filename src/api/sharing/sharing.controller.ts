@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { checkResourceType } from '../../http/callers/authentication.ts';
@@ -66,14 +65,9 @@ export class SharingController extends ApiController {
    */
   @Get('{resourceType}/{id}/grantee-teams')
   @Security('caller', ['resource:share'])
-  public async listGranteeTeams(
-    @Request() request: HttpRequest,
-    @Path() resourceType: string,
-    @Path() id: string,
-    @Queries() page: ListPage,
-  ): Promise<GranteeTeam[]> {
+  public async listGranteeTeams(@Path() resourceType: string, @Path() id: string, @Queries() page: ListPage): Promise<GranteeTeam[]> {
     checkResourceType(resourceType);
-    return sliceList(request, this.response, await listGranteeTeams(this.ctx.db, id), page);
+    return sliceList(this.response, await listGranteeTeams(this.ctx.db, id), page);
   }
 
   /**
@@ -94,14 +88,9 @@ export class SharingController extends ApiController {
    */
   @Get('{resourceType}/{id}/collaborators')
   @Security('caller', ['resource:share'])
-  public async listCollaborators(
-    @Request() request: HttpRequest,
-    @Path() resourceType: string,
-    @Path() id: string,
-    @Queries() page: ListPage,
-  ): Promise<Collaborator[]> {
+  public async listCollaborators(@Path() resourceType: string, @Path() id: string, @Queries() page: ListPage): Promise<Collaborator[]> {
     checkResourceType(resourceType);
-    return sliceList(request, this.response, await listCollaborators(this.ctx.db, id, this.caller.userId), page);
+    return sliceList(this.response, await listCollaborators(this.ctx.db, id, this.caller.userId), page);
   }
 
   /**

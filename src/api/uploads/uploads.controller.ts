@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Get, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Get, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { limitCount, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { holdIdempotencyKey } from '../../http/answers/idempotency.ts';
@@ -38,14 +37,14 @@ export class UploadsController extends ApiController {
    */
   @Get()
   @Security('caller', ['experiment:contribute'])
-  public async listUploads(@Request() request: HttpRequest, @Path() id: string, @Queries() query: UploadListQuery): Promise<UploadList> {
+  public async listUploads(@Path() id: string, @Queries() query: UploadListQuery): Promise<UploadList> {
     const page = readPageQuery(query, 1_000);
     const filter = { experimentId: id, uploadTableId: query.uploadTableId, uploadTableName: query.uploadTableName };
     const [rows, total] = await Promise.all([
       listUploads(this.ctx.db, this.caller.userId, filter, page),
-      countUploads(this.ctx.db, filter, limitCount(request)),
+      countUploads(this.ctx.db, filter, limitCount(this.request)),
     ]);
-    return { uploads: setListHeaders(request, this.response, { rows, total }, page) };
+    return { uploads: setListHeaders(this.response, { rows, total }, page) };
   }
 
   /**
@@ -64,17 +63,17 @@ export class UploadsController extends ApiController {
   @Post()
   @Security('caller', ['experiment:contribute'])
   @SuccessResponse(201, 'Created')
-  public async uploadFiles(@Request() request: HttpRequest, @Path() id: string): Promise<UploadReport> {
+  public async uploadFiles(@Path() id: string): Promise<UploadReport> {
     const { caller } = this;
     const report = await receiveUpload(
       this.ctx,
       caller,
       id,
-      readParts(request, { files: MOST_FILES, fileBytes: this.ctx.config.limits.uploadFileBytes }),
+      readParts(this.request, { files: MOST_FILES, fileBytes: this.ctx.config.limits.uploadFileBytes }),
       {
-        announcedBytes: Number(request.headers['content-length'] ?? 0),
+        announcedBytes: Number(this.request.headers['content-length'] ?? 0),
         signal: this.exchange.signal,
-        holdKey: () => holdIdempotencyKey(request, this.response, caller),
+        holdKey: () => holdIdempotencyKey(this.request, this.response, caller),
       },
     );
     return report;
@@ -92,10 +91,10 @@ export class UploadsController extends ApiController {
    */
   @Post('preview')
   @Security('caller', ['experiment:contribute'])
-  public async previewUpload(@Request() request: HttpRequest, @Path() id: string): Promise<UploadPreview> {
+  public async previewUpload(@Path() id: string): Promise<UploadPreview> {
     const { maxFiles, maxFileBytes } = PREVIEW_LIMITS;
     const { signal } = this.exchange;
-    return previewUpload(this.ctx, this.caller, id, readParts(request, { files: maxFiles, fileBytes: maxFileBytes }), { signal });
+    return previewUpload(this.ctx, this.caller, id, readParts(this.request, { files: maxFiles, fileBytes: maxFileBytes }), { signal });
   }
 
   /**

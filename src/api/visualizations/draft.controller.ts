@@ -1,5 +1,4 @@
-import { Get, Path, Produces, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Get, Path, Produces, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
 import { parseDraft } from './draft.ts';
 import { readPictureQuery, drawPicture, OFFERED, type ImageQuery } from './picture.ts';
@@ -34,14 +33,14 @@ export class DraftController extends ApiController {
   @Produces('image/svg+xml')
   @Produces('image/png')
   @Produces('application/vnd.vegalite.v6+json')
-  public async getChart(@Request() request: HttpRequest, @Path() id: string, @Queries() query: DraftQuery): Promise<string> {
+  public async getChart(@Path() id: string, @Queries() query: DraftQuery): Promise<string> {
     const draft = parseDraft(query.chart);
     const asker = { caller: this.caller, signal: this.exchange.signal };
     const picture = await drawPicture(
       this.ctx,
       asker,
       { experimentId: id, asOf: query.asOf, ...draft },
-      readPictureQuery(query, request.accepts(OFFERED)),
+      readPictureQuery(query, this.request.accepts(OFFERED)),
     );
     this.response.setHeader('X-Table-Version', picture.version);
     this.response.vary('Accept');

@@ -1,5 +1,4 @@
-import { Get, Path, Produces, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
-import type { Request as HttpRequest } from 'express';
+import { Get, Path, Produces, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { VisualizationData } from './plot.model.ts';
@@ -40,15 +39,10 @@ export class PlotController extends ApiController {
   @Produces('image/svg+xml')
   @Produces('image/png')
   @Produces('application/vnd.vegalite.v6+json')
-  public async getVisualizationImage(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Path() visualizationId: string,
-    @Queries() query: ImageQuery,
-  ): Promise<string> {
+  public async getVisualizationImage(@Path() id: string, @Path() visualizationId: string, @Queries() query: ImageQuery): Promise<string> {
     const found = await this.#find(id, visualizationId);
     const asker = { caller: this.caller, signal: this.exchange.signal };
-    const picture = await drawPicture(this.ctx, asker, found, readPictureQuery(query, request.accepts(OFFERED)));
+    const picture = await drawPicture(this.ctx, asker, found, readPictureQuery(query, this.request.accepts(OFFERED)));
     this.response.setHeader('X-Table-Version', picture.version);
     this.response.vary('Accept');
     this.response.type(picture.type).send(picture.body);

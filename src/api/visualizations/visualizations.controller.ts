@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
 import { readExpectedVersions, addEtag, setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
@@ -26,7 +25,6 @@ export class VisualizationsController extends ApiController {
   @Get()
   @Security('caller', ['experiment:read'])
   public async listVisualizations(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Query() chartFamily?: ChartFamily,
     @Query() limit = 50,
@@ -38,7 +36,7 @@ export class VisualizationsController extends ApiController {
       listVisualizations(this.ctx.db, filter, { limit, offset }),
       countVisualizations(this.ctx.db, filter),
     ]);
-    return setWindowHeaders(request, this.response, { rows: rows.map(named), total }, { limit, offset });
+    return setWindowHeaders(this.response, { rows: rows.map(named), total }, { limit, offset });
   }
 
   /**
@@ -77,12 +75,11 @@ export class VisualizationsController extends ApiController {
   @Patch('{visualizationId}')
   @Security('caller', ['experiment:manage'])
   public async updateVisualization(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Path() visualizationId: string,
     @Body() body: VisualizationPatch,
   ): Promise<Visualization> {
-    const target = { experimentId: id, id: visualizationId, versions: readExpectedVersions(request) };
+    const target = { experimentId: id, id: visualizationId, versions: readExpectedVersions(this.request) };
     return this.answer(await patchVisualization(this.ctx, this.caller, target, body));
   }
 
@@ -93,8 +90,12 @@ export class VisualizationsController extends ApiController {
    */
   @Delete('{visualizationId}')
   @Security('caller', ['experiment:manage'])
-  public async deleteVisualization(@Request() request: HttpRequest, @Path() id: string, @Path() visualizationId: string): Promise<null> {
-    await removeVisualization(this.ctx, this.caller, { experimentId: id, id: visualizationId, versions: readExpectedVersions(request) });
+  public async deleteVisualization(@Path() id: string, @Path() visualizationId: string): Promise<null> {
+    await removeVisualization(this.ctx, this.caller, {
+      experimentId: id,
+      id: visualizationId,
+      versions: readExpectedVersions(this.request),
+    });
     return null;
   }
 

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Get, Path, Post, Queries, Request, Route, Security, Tags } from '@tsoa/runtime';
+import { Get, Path, Post, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { setListHeaders, limitCount, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
@@ -23,7 +22,6 @@ export class WebhookDeliveriesController extends ApiController {
    */
   @Get()
   public async listWebhookDeliveries(
-    @Request() request: HttpRequest,
     @Path() id: string,
     @Path() webhookId: string,
     @Queries() query: DeliveryQuery,
@@ -32,9 +30,9 @@ export class WebhookDeliveriesController extends ApiController {
     const page = readPageQuery(query);
     const [rows, total] = await Promise.all([
       listDeliveries(this.ctx.db, webhookId, query.status, page),
-      countDeliveries(this.ctx.db, webhookId, query.status, limitCount(request)),
+      countDeliveries(this.ctx.db, webhookId, query.status, limitCount(this.request)),
     ]);
-    return setListHeaders(request, this.response, { rows, total }, page);
+    return setListHeaders(this.response, { rows, total }, page);
   }
 
   /**

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { readExpectedVersions, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
@@ -24,8 +23,8 @@ export class WebhooksController extends ApiController {
    * @summary List the webhooks of an organization
    */
   @Get()
-  public async listWebhooks(@Request() request: HttpRequest, @Path() id: string, @Queries() page: ListPage): Promise<Webhook[]> {
-    return sliceList(request, this.response, await loadWebhooks(this.ctx, this.caller, id), page);
+  public async listWebhooks(@Path() id: string, @Queries() page: ListPage): Promise<Webhook[]> {
+    return sliceList(this.response, await loadWebhooks(this.ctx, this.caller, id), page);
   }
 
   /**
@@ -58,14 +57,9 @@ export class WebhooksController extends ApiController {
    * @summary Change a webhook
    */
   @Patch('{webhookId}')
-  public async updateWebhook(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Path() webhookId: string,
-    @Body() body: WebhookChanges,
-  ): Promise<Webhook> {
+  public async updateWebhook(@Path() id: string, @Path() webhookId: string, @Body() body: WebhookChanges): Promise<Webhook> {
     const path = { organizationId: id, webhookId };
-    const changed = await changeWebhook(this.ctx, this.caller, path, body, readExpectedVersions(request));
+    const changed = await changeWebhook(this.ctx, this.caller, path, body, readExpectedVersions(this.request));
     return addEtag(this.response, dropVersion(changed), changed.version);
   }
 
@@ -75,8 +69,8 @@ export class WebhooksController extends ApiController {
    * @summary Remove a webhook
    */
   @Delete('{webhookId}')
-  public async deleteWebhook(@Request() request: HttpRequest, @Path() id: string, @Path() webhookId: string): Promise<null> {
-    await removeWebhook(this.ctx, this.caller, { organizationId: id, webhookId }, readExpectedVersions(request));
+  public async deleteWebhook(@Path() id: string, @Path() webhookId: string): Promise<null> {
+    await removeWebhook(this.ctx, this.caller, { organizationId: id, webhookId }, readExpectedVersions(this.request));
     return null;
   }
 

@@ -1,5 +1,4 @@
-import type { Request as HttpRequest } from 'express';
-import { Body, Delete, Get, Patch, Path, Post, Queries, Request, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
 import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
@@ -31,14 +30,14 @@ export class WorkbooksController extends ApiController {
    */
   @Get()
   @Security('caller')
-  public async listWorkbooks(@Request() request: HttpRequest, @Queries() query: LibraryListQuery): Promise<WorkbookListItem[]> {
+  public async listWorkbooks(@Queries() query: LibraryListQuery): Promise<WorkbookListItem[]> {
     const filter = makeFilter(this.caller.userId, query);
     const page = readPageQuery(query);
     const [rows, total] = await Promise.all([
       listWorkbooks(this.ctx.db, filter, page),
-      countWorkbooks(this.ctx.db, filter, limitCount(request)),
+      countWorkbooks(this.ctx.db, filter, limitCount(this.request)),
     ]);
-    return setListHeaders(request, this.response, { rows, total }, page);
+    return setListHeaders(this.response, { rows, total }, page);
   }
 
   /**
@@ -77,8 +76,8 @@ export class WorkbooksController extends ApiController {
    */
   @Patch('{id}')
   @Security('caller', ['workbook:update'])
-  public async updateWorkbook(@Request() request: HttpRequest, @Path() id: string, @Body() body: WorkbookPatch): Promise<Workbook> {
-    const { version, ...workbook } = await patchWorkbook(this.ctx, this.caller, id, body, readExpectedVersions(request));
+  public async updateWorkbook(@Path() id: string, @Body() body: WorkbookPatch): Promise<Workbook> {
+    const { version, ...workbook } = await patchWorkbook(this.ctx, this.caller, id, body, readExpectedVersions(this.request));
     return addEtag(this.response, workbook, version);
   }
 
@@ -89,8 +88,8 @@ export class WorkbooksController extends ApiController {
    */
   @Delete('{id}')
   @Security('caller', ['workbook:manage'])
-  public async deleteWorkbook(@Request() request: HttpRequest, @Path() id: string): Promise<null> {
-    return removeLibraryResource(this.ctx, this.caller, { type: 'workbook', id }, readExpectedVersions(request));
+  public async deleteWorkbook(@Path() id: string): Promise<null> {
+    return removeLibraryResource(this.ctx, this.caller, { type: 'workbook', id }, readExpectedVersions(this.request));
   }
 
   /**
@@ -100,12 +99,8 @@ export class WorkbooksController extends ApiController {
    */
   @Patch('{id}/visibility')
   @Security('caller', ['workbook:manage'])
-  public async setWorkbookVisibility(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Body() body: VisibilityPatch,
-  ): Promise<VisibilityState> {
-    return setLibraryVisibility(this.ctx, this.caller, { type: 'workbook', id }, body.visibility, readExpectedVersions(request));
+  public async setWorkbookVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
+    return setLibraryVisibility(this.ctx, this.caller, { type: 'workbook', id }, body.visibility, readExpectedVersions(this.request));
   }
 
   /**
@@ -126,14 +121,10 @@ export class WorkbooksController extends ApiController {
    */
   @Get('{id}/versions')
   @Security('caller', ['workbook:read'])
-  public async listWorkbookVersions(
-    @Request() request: HttpRequest,
-    @Path() id: string,
-    @Queries() query: ListPage,
-  ): Promise<WorkbookVersionSummary[]> {
+  public async listWorkbookVersions(@Path() id: string, @Queries() query: ListPage): Promise<WorkbookVersionSummary[]> {
     const page = readPageOrWhole(query);
     const [rows, total] = await Promise.all([listVersions(this.ctx.db, id, page), countVersions(this.ctx.db, id)]);
-    return setListHeaders(request, this.response, { rows, total }, page);
+    return setListHeaders(this.response, { rows, total }, page);
   }
 
   /**

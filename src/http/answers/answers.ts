@@ -70,7 +70,7 @@ function setLinks(response: Response, links: readonly string[]): void {
 }
 
 /** A link to the same list with another place in its query. */
-function printLink({ originalUrl, path }: Request, rel: string, place: Readonly<Record<string, string | number>>): string {
+function printLink({ req: { originalUrl, path } }: Response, rel: string, place: Readonly<Record<string, string | number>>): string {
   const query = new URLSearchParams(originalUrl.split('?')[1] ?? '');
   // a cursor takes the place of a page
   if ('cursor' in place) query.delete('page');
@@ -79,11 +79,11 @@ function printLink({ originalUrl, path }: Request, rel: string, place: Readonly<
 }
 
 /** Sets X-Total-Count and Link of a list. Beyond the count limit there is no last page to link to. */
-export function setListHeaders<T>(request: Request, response: Response, { rows, total }: Counted<T>, { page, pageSize }: PageAsked): T[] {
-  const exact = total <= COUNT_LIMIT || request.get('prefer') === 'count=exact';
+export function setListHeaders<T>(response: Response, { rows, total }: Counted<T>, { page, pageSize }: PageAsked): T[] {
+  const exact = total <= COUNT_LIMIT || response.req.get('prefer') === 'count=exact';
   response.setHeader('X-Total-Count', String(exact ? total : COUNT_LIMIT));
   if (!exact) response.setHeader('X-Total-Count-Exact', 'false');
-  const link = (target: number, rel: string) => printLink(request, rel, { page: target, pageSize });
+  const link = (target: number, rel: string) => printLink(response, rel, { page: target, pageSize });
   const last = Math.max(1, Math.ceil(total / pageSize));
   const links = [link(1, 'first')];
   if (page > 1) links.push(link(page - 1, 'prev'));
@@ -94,25 +94,20 @@ export function setListHeaders<T>(request: Request, response: Response, { rows, 
 }
 
 /** Sets Link of a page that is reached by cursors: the same query, from another place. */
-export function setCursorLinks(
-  request: Request,
-  response: Response,
-  { previous, next }: { previous: string | null; next: string | null },
-): void {
-  const link = (cursor: string | null, rel: string) => (cursor === null ? [] : [printLink(request, rel, { cursor })]);
+export function setCursorLinks(response: Response, { previous, next }: { previous: string | null; next: string | null }): void {
+  const link = (cursor: string | null, rel: string) => (cursor === null ? [] : [printLink(response, rel, { cursor })]);
   setLinks(response, [...link(previous, 'prev'), ...link(next, 'next')]);
 }
 
 /** Sets X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
 export function setWindowHeaders<T>(
-  request: Request,
   response: Response,
   { rows, total }: Counted<T>,
   { limit, offset }: { limit: number; offset: number },
 ): T[] {
   response.setHeader('X-Total-Count', String(total));
   if (limit === 0) return rows;
-  const link = (start: number, rel: string) => printLink(request, rel, { limit, offset: start });
+  const link = (start: number, rel: string) => printLink(response, rel, { limit, offset: start });
   const links = [link(0, 'first')];
   if (offset > 0) links.push(link(Math.max(0, offset - limit), 'prev'));
   if (offset + limit < total) links.push(link(offset + limit, 'next'));
@@ -122,9 +117,9 @@ export function setWindowHeaders<T>(
 }
 
 /** Sets an entity tag and answers 304 when the caller has it already. */
-export function isUnmodified(request: Request, response: Response, tag: string): boolean {
+export function isUnmodified(response: Response, tag: string): boolean {
   response.setHeader('ETag', tag);
-  const known = request.get('if-none-match');
+  const known = response.req.get('if-none-match');
   if (known === undefined || !known.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)) return false;
   response.status(304).end();
   return true;
@@ -201,7 +196,7 @@ export async function sendStream(response: Response, body: Readable, { trailers,
 }
 
 /** Cuts the asked page out of a list that was read whole, and sets its headers. */
-export function sliceList<T>(request: Request, response: Response, rows: readonly T[], asked: PageQuery): T[] {
+export function sliceList<T>(response: Response, rows: readonly T[], asked: PageQuery): T[] {
   const page = readPageOrWhole(asked);
-  return setListHeaders(request, response, { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }, page);
+  return setListHeaders(response, { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }, page);
 }

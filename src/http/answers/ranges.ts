@@ -33,7 +33,7 @@ export function readByteRange(header: string | undefined, byteCount: number): { 
 export async function sendFile(request: Request, response: Response, file: KeptFile): Promise<void> {
   // access is decided anew for every download
   response.setHeader('Cache-Control', 'private, no-cache');
-  if (isUnmodified(request, response, file.etag)) return;
+  if (isUnmodified(response, file.etag)) return;
   const isCurrent = request.get('if-range') === undefined || request.get('if-range') === file.etag;
   const range = isCurrent ? readByteRange(request.get('range'), file.byteCount) : null;
   const bytes = request.method === 'HEAD' ? null : await file.open(range ?? undefined);
