@@ -54,7 +54,13 @@ export interface PageQuery {
   pageSize?: number;
 }
 
-export interface LongPageQuery extends PageQuery {
+export interface LongPageQuery {
+  /**
+   * Page to answer, counted from 1; 1 by default.
+   * @isInt
+   * @minimum 1
+   */
+  page?: number;
   /**
    * Rows of one page, 1 to 1,000; 1,000 by default.
    * @isInt
