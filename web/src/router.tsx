@@ -1,4 +1,4 @@
-import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { accountSearch } from './account/search.ts';
 import { queryClient } from './api.ts';
 import { experimentsQuery, homeSearch } from './home/queries.ts';
@@ -8,6 +8,7 @@ import { newsletterSearch, signInSearch } from './sign-in/search.ts';
 import { deviceRoutes } from './routes/devices.ts';
 import { experimentRoutes } from './routes/experiment.ts';
 import { libraryRoutes } from './routes/library.ts';
+import { loadPage } from './routes/load-page.ts';
 import { organizationRoutes } from './routes/organizations.ts';
 import { guarded, root } from './routes/roots.ts';
 
@@ -17,26 +18,26 @@ const home = createRoute({
   validateSearch: homeSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => context.queryClient.query({ ...experimentsQuery(deps), staleTime: 'static' }),
-  component: lazyRouteComponent(() => import('./home/page.tsx'), 'HomePage'),
+  component: loadPage(() => import('./home/page.tsx'), 'HomePage'),
 });
 
 const newExperiment = createRoute({
   getParentRoute: () => guarded,
   path: '/experiments/new',
-  component: lazyRouteComponent(() => import('./sharing/new-experiment.tsx'), 'NewExperimentPage'),
+  component: loadPage(() => import('./sharing/new-experiment.tsx'), 'NewExperimentPage'),
 });
 
 const account = createRoute({
   getParentRoute: () => guarded,
   path: '/account',
   validateSearch: accountSearch,
-  component: lazyRouteComponent(() => import('./account/page.tsx'), 'AccountPage'),
+  component: loadPage(() => import('./account/page.tsx'), 'AccountPage'),
 });
 
 const invitations = createRoute({
   getParentRoute: () => guarded,
   path: '/account/invitations',
-  component: lazyRouteComponent(() => import('./account/invitations.tsx'), 'InvitationsPage'),
+  component: loadPage(() => import('./account/invitations.tsx'), 'InvitationsPage'),
 });
 
 const signIn = createRoute({
@@ -47,20 +48,20 @@ const signIn = createRoute({
     const session = await context.queryClient.query({ ...sessionQuery, staleTime: 'static' });
     if (session !== null) throw redirect({ href: search.next ?? '/' });
   },
-  component: lazyRouteComponent(() => import('./sign-in/page.tsx'), 'SignInPage'),
+  component: loadPage(() => import('./sign-in/page.tsx'), 'SignInPage'),
 });
 
 const link = createRoute({
   getParentRoute: () => root,
   path: '/sign-in/link',
-  component: lazyRouteComponent(() => import('./sign-in/link.tsx'), 'LinkPage'),
+  component: loadPage(() => import('./sign-in/link.tsx'), 'LinkPage'),
 });
 
 const newsletter = createRoute({
   getParentRoute: () => root,
   path: '/newsletter/$act',
   validateSearch: newsletterSearch,
-  component: lazyRouteComponent(() => import('./sign-in/newsletter.tsx'), 'NewsletterPage'),
+  component: loadPage(() => import('./sign-in/newsletter.tsx'), 'NewsletterPage'),
 });
 
 export const router = createRouter({

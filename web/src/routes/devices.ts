@@ -1,19 +1,20 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { deviceQuery, groupQuery, groupsQuery } from '../devices/queries.ts';
 import { deviceSearch, fleetSearch, groupsSearch } from '../devices/search.ts';
+import { loadPage } from './load-page.ts';
 import { guarded } from './roots.ts';
 
 const devices = createRoute({
   getParentRoute: () => guarded,
   path: '/devices',
   validateSearch: fleetSearch,
-  component: lazyRouteComponent(() => import('../devices/page.tsx'), 'DevicesPage'),
+  component: loadPage(() => import('../devices/page.tsx'), 'DevicesPage'),
 });
 
 const newDevice = createRoute({
   getParentRoute: () => guarded,
   path: '/devices/new',
-  component: lazyRouteComponent(() => import('../devices/register.tsx'), 'RegisterPage'),
+  component: loadPage(() => import('../devices/register.tsx'), 'RegisterPage'),
 });
 
 const device = createRoute({
@@ -21,14 +22,14 @@ const device = createRoute({
   path: '/devices/$device',
   validateSearch: deviceSearch,
   loader: ({ context, params }) => context.queryClient.query({ ...deviceQuery(params.device), staleTime: 'static' }),
-  component: lazyRouteComponent(() => import('../devices/device.tsx'), 'DevicePage'),
+  component: loadPage(() => import('../devices/device.tsx'), 'DevicePage'),
 });
 
 const deviceSharing = createRoute({
   getParentRoute: () => guarded,
   path: '/devices/$device/sharing',
   loader: ({ context, params }) => context.queryClient.query({ ...deviceQuery(params.device), staleTime: 'static' }),
-  component: lazyRouteComponent(() => import('../devices/sharing.tsx'), 'DeviceSharingPage'),
+  component: loadPage(() => import('../devices/sharing.tsx'), 'DeviceSharingPage'),
 });
 
 const deviceGroups = createRoute({
@@ -37,21 +38,21 @@ const deviceGroups = createRoute({
   validateSearch: groupsSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => context.queryClient.query({ ...groupsQuery(deps), staleTime: 'static' }),
-  component: lazyRouteComponent(() => import('../devices/groups.tsx'), 'GroupsPage'),
+  component: loadPage(() => import('../devices/groups.tsx'), 'GroupsPage'),
 });
 
 const deviceGroup = createRoute({
   getParentRoute: () => guarded,
   path: '/devices/groups/$group',
   loader: ({ context, params }) => context.queryClient.query({ ...groupQuery(params.group), staleTime: 'static' }),
-  component: lazyRouteComponent(() => import('../devices/group.tsx'), 'GroupPage'),
+  component: loadPage(() => import('../devices/group.tsx'), 'GroupPage'),
 });
 
 const deviceGroupSharing = createRoute({
   getParentRoute: () => guarded,
   path: '/devices/groups/$group/sharing',
   loader: ({ context, params }) => context.queryClient.query({ ...groupQuery(params.group), staleTime: 'static' }),
-  component: lazyRouteComponent(() => import('../devices/sharing.tsx'), 'GroupSharingPage'),
+  component: loadPage(() => import('../devices/sharing.tsx'), 'GroupSharingPage'),
 });
 
 export const deviceRoutes = [devices, newDevice, device, deviceSharing, deviceGroups, deviceGroup, deviceGroupSharing] as const;

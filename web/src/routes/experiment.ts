@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { chartSearch } from '../charts/search.ts';
 import { dashboardSearch } from '../dashboards/search.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
@@ -7,6 +7,7 @@ import { exportsSearch } from '../exports/search.ts';
 import { metadataListSearch, metadataSearch } from '../metadata/search.ts';
 import { tableSearch } from '../table/search.ts';
 import { uploadsSearch } from '../upload/search.ts';
+import { loadPage } from './load-page.ts';
 import { guarded } from './roots.ts';
 
 interface Asked {
@@ -18,13 +19,13 @@ const experiment = createRoute({
   getParentRoute: () => guarded,
   path: '/experiments/$id',
   loader: ({ context, params }) => context.queryClient.query({ ...experimentQuery(params.id), staleTime: 'static' }),
-  component: lazyRouteComponent(() => import('../experiments/layout.tsx'), 'ExperimentLayout'),
+  component: loadPage(() => import('../experiments/layout.tsx'), 'ExperimentLayout'),
 });
 
 const overview = createRoute({
   getParentRoute: () => experiment,
   path: '/',
-  component: lazyRouteComponent(() => import('../experiments/overview.tsx'), 'OverviewPage'),
+  component: loadPage(() => import('../experiments/overview.tsx'), 'OverviewPage'),
 });
 
 /** Leads from an address with the name of a table to the one with its id. */
@@ -40,20 +41,20 @@ const table = createRoute({
   path: '/tables/$table',
   validateSearch: tableSearch,
   loader: (asked) => followName('/experiments/$id/tables/$table', asked),
-  component: lazyRouteComponent(() => import('../table/page.tsx'), 'TablePage'),
+  component: loadPage(() => import('../table/page.tsx'), 'TablePage'),
 });
 
 const uploads = createRoute({
   getParentRoute: () => experiment,
   path: '/uploads',
   validateSearch: uploadsSearch,
-  component: lazyRouteComponent(() => import('../upload/page.tsx'), 'UploadsPage'),
+  component: loadPage(() => import('../upload/page.tsx'), 'UploadsPage'),
 });
 
 const upload = createRoute({
   getParentRoute: () => experiment,
   path: '/uploads/$upload',
-  component: lazyRouteComponent(() => import('../upload/report.tsx'), 'ReportPage'),
+  component: loadPage(() => import('../upload/report.tsx'), 'ReportPage'),
 });
 
 const chart = createRoute({
@@ -61,83 +62,83 @@ const chart = createRoute({
   path: '/tables/$table/chart',
   validateSearch: chartSearch,
   loader: (asked) => followName('/experiments/$id/tables/$table/chart', asked),
-  component: lazyRouteComponent(() => import('../charts/page.tsx'), 'ChartPage'),
+  component: loadPage(() => import('../charts/page.tsx'), 'ChartPage'),
 });
 
 const charts = createRoute({
   getParentRoute: () => experiment,
   path: '/charts',
-  component: lazyRouteComponent(() => import('../charts/list.tsx'), 'ChartsPage'),
+  component: loadPage(() => import('../charts/list.tsx'), 'ChartsPage'),
 });
 
 const dashboards = createRoute({
   getParentRoute: () => experiment,
   path: '/dashboards',
-  component: lazyRouteComponent(() => import('../dashboards/list.tsx'), 'DashboardsPage'),
+  component: loadPage(() => import('../dashboards/list.tsx'), 'DashboardsPage'),
 });
 
 const dashboard = createRoute({
   getParentRoute: () => experiment,
   path: '/dashboards/$dashboard',
   validateSearch: dashboardSearch,
-  component: lazyRouteComponent(() => import('../dashboards/page.tsx'), 'DashboardPage'),
+  component: loadPage(() => import('../dashboards/page.tsx'), 'DashboardPage'),
 });
 
 const tableExports = createRoute({
   getParentRoute: () => experiment,
   path: '/exports',
   validateSearch: exportsSearch,
-  component: lazyRouteComponent(() => import('../exports/page.tsx'), 'ExportsPage'),
+  component: loadPage(() => import('../exports/page.tsx'), 'ExportsPage'),
 });
 
 const experimentMacros = createRoute({
   getParentRoute: () => experiment,
   path: '/macros',
-  component: lazyRouteComponent(() => import('../macros/past-list.tsx'), 'PastListPage'),
+  component: loadPage(() => import('../macros/past-list.tsx'), 'PastListPage'),
 });
 
 const experimentMacro = createRoute({
   getParentRoute: () => experiment,
   path: '/macros/$macro',
-  component: lazyRouteComponent(() => import('../macros/past.tsx'), 'PastPage'),
+  component: loadPage(() => import('../macros/past.tsx'), 'PastPage'),
 });
 
 const experimentWorkbook = createRoute({
   getParentRoute: () => experiment,
   path: '/workbook',
-  component: lazyRouteComponent(() => import('../workbooks/attached.tsx'), 'AttachedPage'),
+  component: loadPage(() => import('../workbooks/attached.tsx'), 'AttachedPage'),
 });
 
 const metadataList = createRoute({
   getParentRoute: () => experiment,
   path: '/metadata',
   validateSearch: metadataListSearch,
-  component: lazyRouteComponent(() => import('../metadata/list.tsx'), 'MetadataListPage'),
+  component: loadPage(() => import('../metadata/list.tsx'), 'MetadataListPage'),
 });
 
 const metadataNew = createRoute({
   getParentRoute: () => experiment,
   path: '/metadata/new',
-  component: lazyRouteComponent(() => import('../metadata/make.tsx'), 'MakeMetadataPage'),
+  component: loadPage(() => import('../metadata/make.tsx'), 'MakeMetadataPage'),
 });
 
 const metadata = createRoute({
   getParentRoute: () => experiment,
   path: '/metadata/$metadata',
   validateSearch: metadataSearch,
-  component: lazyRouteComponent(() => import('../metadata/page.tsx'), 'MetadataPage'),
+  component: loadPage(() => import('../metadata/page.tsx'), 'MetadataPage'),
 });
 
 const sharing = createRoute({
   getParentRoute: () => experiment,
   path: '/sharing',
-  component: lazyRouteComponent(() => import('../sharing/page.tsx'), 'SharingPage'),
+  component: loadPage(() => import('../sharing/page.tsx'), 'SharingPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => experiment,
   path: '/settings',
-  component: lazyRouteComponent(() => import('../sharing/settings.tsx'), 'SettingsPage'),
+  component: loadPage(() => import('../sharing/settings.tsx'), 'SettingsPage'),
 });
 
 /** An experiment and its pages. */

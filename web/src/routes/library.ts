@@ -1,8 +1,9 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { librarySearch } from '../library/search.ts';
 import { macroSearch } from '../macros/search.ts';
 import { protocolSearch } from '../protocols/search.ts';
 import { workbookSearch } from '../workbooks/search.ts';
+import { loadPage } from './load-page.ts';
 import { guarded } from './roots.ts';
 
 const start = createRoute({
@@ -17,46 +18,46 @@ const library = createRoute({
   getParentRoute: () => guarded,
   path: '/library/$kind',
   validateSearch: librarySearch,
-  component: lazyRouteComponent(() => import('../library/list.tsx'), 'LibraryPage'),
+  component: loadPage(() => import('../library/list.tsx'), 'LibraryPage'),
 });
 
 const macro = createRoute({
   getParentRoute: () => guarded,
   path: '/library/macros/$macro',
   validateSearch: macroSearch,
-  component: lazyRouteComponent(() => import('../macros/page.tsx'), 'MacroPage'),
+  component: loadPage(() => import('../macros/page.tsx'), 'MacroPage'),
 });
 
 const protocol = createRoute({
   getParentRoute: () => guarded,
   path: '/library/protocols/$protocol',
   validateSearch: protocolSearch,
-  component: lazyRouteComponent(() => import('../protocols/page.tsx'), 'ProtocolPage'),
+  component: loadPage(() => import('../protocols/page.tsx'), 'ProtocolPage'),
 });
 
 const workbook = createRoute({
   getParentRoute: () => guarded,
   path: '/library/workbooks/$workbook',
   validateSearch: workbookSearch,
-  component: lazyRouteComponent(() => import('../workbooks/page.tsx'), 'WorkbookPage'),
+  component: loadPage(() => import('../workbooks/page.tsx'), 'WorkbookPage'),
 });
 
 const macroSharing = createRoute({
   getParentRoute: () => guarded,
   path: '/library/macros/$macro/sharing',
-  component: lazyRouteComponent(() => import('../sharing/listed.tsx'), 'MacroSharingPage'),
+  component: loadPage(() => import('../sharing/listed.tsx'), 'MacroSharingPage'),
 });
 
 const protocolSharing = createRoute({
   getParentRoute: () => guarded,
   path: '/library/protocols/$protocol/sharing',
-  component: lazyRouteComponent(() => import('../sharing/listed.tsx'), 'ProtocolSharingPage'),
+  component: loadPage(() => import('../sharing/listed.tsx'), 'ProtocolSharingPage'),
 });
 
 const workbookSharing = createRoute({
   getParentRoute: () => guarded,
   path: '/library/workbooks/$workbook/sharing',
-  component: lazyRouteComponent(() => import('../sharing/listed.tsx'), 'WorkbookSharingPage'),
+  component: loadPage(() => import('../sharing/listed.tsx'), 'WorkbookSharingPage'),
 });
 
 export const libraryRoutes = [start, library, macro, macroSharing, protocol, protocolSharing, workbook, workbookSharing] as const;

@@ -1,58 +1,59 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { organizationQuery } from '../organizations/queries.ts';
 import { auditSearch, deliveriesSearch, organizationsSearch } from '../organizations/search.ts';
+import { loadPage } from './load-page.ts';
 import { guarded } from './roots.ts';
 
 const organizations = createRoute({
   getParentRoute: () => guarded,
   path: '/organizations',
   validateSearch: organizationsSearch,
-  component: lazyRouteComponent(() => import('../organizations/list.tsx'), 'OrganizationsPage'),
+  component: loadPage(() => import('../organizations/list.tsx'), 'OrganizationsPage'),
 });
 
 const organization = createRoute({
   getParentRoute: () => guarded,
   path: '/organizations/$organization',
   loader: ({ context, params }) => context.queryClient.query({ ...organizationQuery(params.organization), staleTime: 'static' }),
-  component: lazyRouteComponent(() => import('../organizations/layout.tsx'), 'OrganizationLayout'),
+  component: loadPage(() => import('../organizations/layout.tsx'), 'OrganizationLayout'),
 });
 
 const members = createRoute({
   getParentRoute: () => organization,
   path: '/',
-  component: lazyRouteComponent(() => import('../organizations/members.tsx'), 'MembersPage'),
+  component: loadPage(() => import('../organizations/members.tsx'), 'MembersPage'),
 });
 
 const teams = createRoute({
   getParentRoute: () => organization,
   path: '/teams',
-  component: lazyRouteComponent(() => import('../organizations/teams.tsx'), 'TeamsPage'),
+  component: loadPage(() => import('../organizations/teams.tsx'), 'TeamsPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => organization,
   path: '/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('../organizations/audit.tsx'), 'AuditPage'),
+  component: loadPage(() => import('../organizations/audit.tsx'), 'AuditPage'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => organization,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('../organizations/webhooks.tsx'), 'WebhooksPage'),
+  component: loadPage(() => import('../organizations/webhooks.tsx'), 'WebhooksPage'),
 });
 
 const webhook = createRoute({
   getParentRoute: () => organization,
   path: '/webhooks/$webhook',
   validateSearch: deliveriesSearch,
-  component: lazyRouteComponent(() => import('../organizations/webhook.tsx'), 'WebhookPage'),
+  component: loadPage(() => import('../organizations/webhook.tsx'), 'WebhookPage'),
 });
 
 const organizationSettings = createRoute({
   getParentRoute: () => organization,
   path: '/settings',
-  component: lazyRouteComponent(() => import('../organizations/settings.tsx'), 'OrganizationSettingsPage'),
+  component: loadPage(() => import('../organizations/settings.tsx'), 'OrganizationSettingsPage'),
 });
 
 export const organizationRoutes = [
