@@ -333,3 +333,18 @@ test('what failed in a run leads to its rows', { timeout: 120_000 }, async () =>
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test('a macro that gives nothing is told so, and what it assigns to output is its result', { timeout: 120_000 }, async () => {
+  const id = await make('macros', { name: 'Nothing', language: 'python', code: 'unused = 1\n', organizationId: site.cast.leafLab });
+  const { page, complaints, context } = await open(site.cast.owner, 'desk');
+  await page.goto(`${site.server.baseUrl}/library/macros/${id}?experiment=${experimentId}`);
+  const run = page.getByRole('button', { name: 'Run', exact: true });
+  await page.getByText('What the macro sees as json').waitFor();
+  await run.click();
+  await page.getByText('Nothing: put each result under a name into output').waitFor();
+  await write(page, 'output = {"whole": json["x"] * 10}\n');
+  await run.click();
+  await page.getByLabel('Output', { exact: true }).getByText('whole').waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});

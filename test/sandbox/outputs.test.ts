@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { job, open } from './machine.ts';
+import { job, LEVELS, open } from './machine.ts';
 
 /** Ways to give an output that macros were written in elsewhere, and what becomes of each. */
 const MACROS: [string, string, Record<string, unknown>][] = [
@@ -34,6 +34,43 @@ const REFUSED: [string, string, { type: string; line?: number }][] = [
   ['an error in a declared output', 'const output = {};\noutput.b.c = 1;', { type: 'TypeError', line: 2 }],
   ['a text that does not parse', 'const output = {};\nlet = = 1;', { type: 'SyntaxError', line: 2 }],
 ];
+
+const CONTAINED = (['embedded', 'bubblewrap'] as const).filter((level) => LEVELS[level].runs);
+
+const PYTHON: [string, string, Record<string, unknown>][] = [
+  ['assigned', 'output = {"a": 1}', { a: 1 }],
+  ['assigned in a branch', 'output["b"] = 1\nif True:\n    output = {"a": 1}', { a: 1, b: 1 }],
+  ['a return wins over an assigned output', 'output = {"a": 1}\nreturn {"b": 2}', { b: 2 }],
+  ['filled', 'output["a"] = 1', { a: 1 }],
+  ['untouched', 'unused = 1', {}],
+  ['a function of its own', 'def f():\n    output = {"b": 1}\n    return 5\noutput["a"] = f()', { a: 5 }],
+  ['a comprehension of its own', 'output["a"] = [output for output in (1, 2)]', { a: [1, 2] }],
+];
+
+describe.each(CONTAINED)('how a Python macro gives its output, %s', (level) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await open({ level, languages: ['python'] });
+  });
+  afterAll(async () => sandbox.close());
+  const run = async (code: string) => (await sandbox.run(job('python', code, [{}, {}], { version: code }))).results;
+
+  it.each(PYTHON)('%s', async (_, code, output) => {
+    for (const result of await run(code)) {
+      expect(result.error).toBeUndefined();
+      expect(result.output).toEqual(output);
+    }
+    expect(await sandbox.check('python', code)).toEqual([]);
+  });
+
+  it('not a number', async () => {
+    for (const result of await run('output = 5')) expect(result.error).toMatchObject({ type: 'OutputError' });
+  });
+
+  it('the place of an error in a macro that assigns it', async () => {
+    for (const result of await run('output = {}\noutput["a"] = 1 / 0\n')) expect(result.error).toMatchObject({ type: 'ZeroDivisionError', line: 2 });
+  });
+});
 
 describe('how a JavaScript macro gives its output', () => {
   let sandbox: Sandbox;

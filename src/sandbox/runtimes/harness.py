@@ -183,6 +183,10 @@ def compile_macro(tree):
     shell = ast.parse("def __macro__(json, ctx, output):\n    pass")
     if tree.body:
         shell.body[0].body = tree.body
+    if any(isinstance(node, ast.Name) and node.id == "output" and isinstance(node.ctx, ast.Store) for node in direct_nodes(tree.body)):
+        # what the macro assigned counts as returned
+        shell.body[0].body = [*tree.body, ast.copy_location(ast.parse("return output").body[0], tree.body[-1])]
+        ast.fix_missing_locations(shell)
     for node in ast.walk(shell):
         if isinstance(node, (ast.Yield, ast.YieldFrom)) and node in direct_nodes(tree.body):
             raise SyntaxError("'yield' outside function", (FILE, node.lineno, node.col_offset + 1, None))

@@ -68,9 +68,13 @@ function Result({ result, goTo }: { result: RunResult; goTo: (line: number, colu
         <>
           <p className="notice good">{said.worked(durationMs.toFixed(0))}</p>
           <h3>{said.output}</h3>
-          <pre className="code-read" tabIndex={0} aria-label={said.output}>
-            {printJson(output)}
-          </pre>
+          {Object.keys(output ?? {}).length === 0 ? (
+            <p>{said.noOutput}</p>
+          ) : (
+            <pre className="code-read" tabIndex={0} aria-label={said.output}>
+              {printJson(output)}
+            </pre>
+          )}
         </>
       ) : (
         <div className="notice problem">

@@ -21,6 +21,7 @@ export const macros = {
     worked: (ms: string) => `It worked, in ${ms} ms.`,
     failed: 'It failed',
     output: 'Output',
+    noOutput: 'Nothing: put each result under a name into output, or return them so.',
     logs: 'What it printed',
     past: 'Run it over the experiment',
   },
