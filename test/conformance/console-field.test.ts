@@ -114,3 +114,30 @@ test('a file that failed for a reason that is not its own is read again by a but
   expect(await again.count()).toBe(0);
   expect(complaints).toEqual([]);
 });
+test('a table of no row leads to an upload, and the report of what stored none to its table', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'No row');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+  const choose = (name: string, text: string) =>
+    page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
+  await choose('cut.json', '{"n": [1,');
+  await page.getByText('cannot be read').waitFor();
+  await page.getByRole('button', { name: 'Upload the file' }).click();
+  await page.getByRole('heading', { name: 'Upload into cut' }).waitFor();
+  await page.getByRole('link', { name: 'Open the table' }).click();
+  await page.getByRole('heading', { name: 'This table is empty' }).waitFor();
+  await page.getByText('0 rows', { exact: true }).waitFor();
+  expect(await page.getByText('No row fits').count()).toBe(0);
+  expect(await page.getByText('a device sends').count()).toBe(0);
+  await looksRight(page, 'empty-table-desk');
+  // who needs it no more takes it away, who mended the file goes on
+  await page.getByRole('button', { name: 'Delete the table' }).waitFor();
+  await page.getByRole('link', { name: 'Upload files' }).click();
+  await choose('cut.json', '[{"n": 1}]');
+  await page.getByLabel('Where the rows go').selectOption('Into cut');
+  await page.getByText('can be read').waitFor();
+  await page.getByRole('button', { name: 'Upload the file' }).click();
+  await page.getByRole('link', { name: 'Open the table' }).click();
+  await page.getByText('Rows 1–1 of 1').waitFor();
+  expect(complaints).toEqual([]);
+});

@@ -203,6 +203,11 @@ describe.each(['desk', 'phone'] as const)('workbooks at a %s', (size: Size) => {
     for (const name of ['Attach it', 'Detach the workbook', 'Follow it as it is now'])
       expect(await page.getByRole('button', { name }).count(), name).toBe(0);
     expect(await page.getByText('Edit the flow as JSON').count()).toBe(0);
+    // where there is none, who may only read is not told to make one
+    expect((await site.owner('POST', `/api/v1/experiments/${experiment}/workbook/detach`)).status).toBeLessThan(300);
+    await page.reload();
+    await page.getByRole('heading', { name: 'No workbook is attached.' }).waitFor();
+    expect(await page.getByText('Attach one').count()).toBe(0);
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -292,7 +292,11 @@ export const words = {
     none: 'No row fits',
     noneText: 'Take a filter away, or choose another version.',
     empty: 'This table is empty',
-    emptyText: 'Rows appear here as soon as a file is uploaded or a device sends.',
+    emptyText: {
+      upload: 'Rows appear here as soon as a file with records is uploaded into it.',
+      static: 'Rows appear here as soon as a device sends, or a person what instruments measured.',
+      macro: 'Rows appear here as soon as the macro runs on a measurement.',
+    },
     null: 'null',
     several: (count: number) => (count === 1 ? '1 entry' : `${count} entries`),
     emptyText_: '""',

@@ -70,6 +70,7 @@ export function TablePage() {
   const isOpen = isAnnotated && experiment.status !== 'archived';
   const may = { own: isOpen && capabilities.canContribute, all: isOpen && capabilities.canManage };
   const hasIds = search.aggregation === undefined && columns.some(({ name }) => name === 'id');
+  const isEmpty = total === 0 && search.filters === undefined;
   const selection = useSelection(held, JSON.stringify({ ...search, row: undefined, live: undefined, table }));
   const { chosen } = selection;
   // what was typed for rows that are gone stays
@@ -85,7 +86,11 @@ export function TablePage() {
               words.waiting
             ) : null
           ) : count === 0 ? (
-            said.none
+            isEmpty ? (
+              words.experiment.rows('0')
+            ) : (
+              said.none
+            )
           ) : (
             <InSight sight={sight} count={count} total={total} />
           )}
@@ -128,8 +133,13 @@ export function TablePage() {
       <Problem error={error} retry={held.retry} />
       {version !== undefined && count === 0 ? (
         <div className="panel empty">
-          <h3>{total === 0 && search.filters === undefined ? said.empty : said.none}</h3>
-          <p>{total === 0 && search.filters === undefined ? said.emptyText : said.noneText}</p>
+          <h3>{isEmpty ? said.empty : said.none}</h3>
+          <p>{isEmpty ? said.emptyText[described?.tableType ?? 'static'] : said.noneText}</p>
+          {isEmpty && described?.tableType === 'upload' && may.own ? (
+            <Link className="button primary" to="/experiments/$id/uploads" params={{ id }}>
+              {words.experiment.upload}
+            </Link>
+          ) : null}
         </div>
       ) : error === null || version !== undefined ? (
         <Grid

@@ -115,8 +115,10 @@ export function ReportPage() {
           <Replay id={id} uploadId={uploadId} isKept={isKept} />
         ) : null}
         <p className="inline">
-          {table !== undefined && rowCount + alreadyThere > 0 && hasEnded ? (
-            <Link className="button primary" to="/experiments/$id/tables/$table" params={{ id, table: table.identifier }}>
+          {table !== undefined && hasEnded ? (
+            <Link
+              className={rowCount + alreadyThere > 0 ? 'button primary' : 'button'}
+              to="/experiments/$id/tables/$table" params={{ id, table: table.identifier }}>
               {said.open}
             </Link>
           ) : null}

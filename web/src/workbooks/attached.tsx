@@ -142,6 +142,7 @@ export function AttachedPage() {
           <div className="empty">
             <h3>{said.none}</h3>
             <p>{said.noneText}</p>
+            {mayWrite ? <p>{said.noneYet}</p> : null}
           </div>
         ) : (
           <Followed key={workbookVersionId} id={id} workbookId={workbookId} versionId={workbookVersionId} mayWrite={mayWrite} />
