@@ -1,15 +1,19 @@
 /** A service that is away for a while: the page stays, says so, and goes on afterwards. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startConsole, type Console } from '../support/console.ts';
+import type { Visitor } from '../support/chromium.ts';
+import { makeExperiment, startConsole, type Console } from '../support/console.ts';
 
 let site: Console;
+let owner: Visitor;
 beforeAll(async () => {
   site = await startConsole();
+  owner = await site.visitAs('owner');
 });
 afterAll(() => site.stop());
 
 test('a part of the console that was not opened before says that the service is away, and opens afterwards', { timeout: 240_000 }, async () => {
-  const { context, page, complaints } = await site.visitAs('owner');
+  const { context, page, complaints } = owner;
   const nav = page.getByRole('navigation', { name: 'Of this experiment' });
   await page.getByRole('link', { name: 'Maize under drought' }).first().click();
   await nav.getByRole('link', { name: 'Charts', exact: true }).click();
@@ -23,4 +27,31 @@ test('a part of the console that was not opened before says that the service is 
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { name: 'Metadata', exact: true }).waitFor();
   expect(complaints.filter((each) => !/UnreachableError/.test(each))).toEqual([]);
+});
+
+test('a dashboard is edited as soon as there is a network, and what was changed stays while one is missing', { timeout: 240_000 }, async () => {
+  const { context, page } = owner;
+  const id = await makeExperiment(site.owner, 'Away');
+  const layout = { col: 0, row: 0, colSpan: 12, rowSpan: 2 };
+  const text = { id: randomUUID(), type: 'richText', layout, config: { html: '<p>Half of the plots</p>' } };
+  const body = { name: 'Season', layout: { columns: 12, rowHeight: 60, gap: 16 }, widgets: [text] };
+  const made = await site.owner('POST', `/api/v1/experiments/${id}/dashboards`, { body });
+  expect(made.status, made.text).toBe(201);
+  await page.goto(`${site.baseUrl}/experiments/${id}/dashboards/${made.body.id}`);
+  await page.getByText('Half of the plots').waitFor();
+
+  await context.setOffline(true);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByText('One moment…').waitFor();
+  await context.setOffline(false);
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('Not saved yet');
+
+  await context.setOffline(true);
+  await page.getByRole('button', { name: 'Edit the text' }).click();
+  await page.getByText('One moment…').waitFor();
+  expect(await name.inputValue()).toBe('Not saved yet');
+  await context.setOffline(false);
+  await page.getByRole('textbox', { name: 'Text', exact: true }).waitFor();
+  expect(await name.inputValue()).toBe('Not saved yet');
 });

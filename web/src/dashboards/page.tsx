@@ -1,6 +1,5 @@
-import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
@@ -17,7 +16,7 @@ const route = getRouteApi('/guarded/experiments/$id/dashboards/$dashboard');
 const said = words.dashboards;
 
 // loaded only for editing: it is half of the page's code
-const EditDashboard = lazy(async () => ({ default: (await import('./edit.tsx')).EditDashboard }));
+const editFile = queryOptions({ queryKey: ['file', 'dashboards/edit'], queryFn: () => import('./edit.tsx'), staleTime: 'static' });
 
 /** A dashboard, to be read or edited. */
 export function DashboardPage() {
@@ -27,6 +26,9 @@ export function DashboardPage() {
   const { isAdmin, experiment } = useSuspenseQuery(experimentQuery(id)).data;
   const tables = useSuspenseQuery(tablesQuery(id)).data;
   const { data: read, error, refetch } = useQuery(dashboardQuery(id, dashboardId));
+  const mayEdit = isAdmin && experiment.status !== 'archived';
+  const isEdited = mayEdit && edit;
+  const editing = useQuery({ ...editFile, enabled: isEdited });
   const remove = useMutation({
     mutationFn: (tag: string) => removeDashboard({ id, dashboardId, tag }),
     onSuccess: async () => {
@@ -36,7 +38,6 @@ export function DashboardPage() {
   });
   if (read === undefined) return <NotYet error={error} refetch={refetch} />;
   const { name, description, layout, widgets } = read.dashboard;
-  const mayEdit = isAdmin && experiment.status !== 'archived';
   const type = (widget: string, next: (typed: TypedFilters) => string[]) =>
     void navigate({
       // as the address is by now, which may not be drawn yet
@@ -45,8 +46,8 @@ export function DashboardPage() {
       resetScroll: false,
     });
   const board = { id, tables, typed, type };
-  const show = (isEdited: boolean) =>
-    void navigate({ search: (before) => ({ ...before, edit: isEdited ? true : undefined }), ignoreBlocker: true });
+  const show = (asForm: boolean) =>
+    void navigate({ search: (before) => ({ ...before, edit: asForm ? true : undefined }), ignoreBlocker: true });
   const copy = () => {
     const address = new URL(location.href);
     address.searchParams.delete('edit');
@@ -79,10 +80,12 @@ export function DashboardPage() {
         ) : null}
       </div>
       {description === null || description === '' || edit ? null : <p className="quiet">{description}</p>}
-      {mayEdit && edit ? (
-        <Suspense fallback={<p role="status">{words.waiting}</p>}>
-          <EditDashboard key={dashboardId} begun={read} board={board} stop={() => show(false)} />
-        </Suspense>
+      {isEdited ? (
+        editing.data === undefined ? (
+          <NotYet error={editing.error} refetch={editing.refetch} />
+        ) : (
+          <editing.data.EditDashboard key={dashboardId} begun={read} board={board} stop={() => show(false)} />
+        )
       ) : widgets.length === 0 ? (
         <div className="panel empty">
           <h3>{said.empty}</h3>

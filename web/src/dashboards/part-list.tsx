@@ -1,9 +1,11 @@
-import { lazy, Suspense, useState } from 'react';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { GridList, GridListItem } from 'react-aria-components/GridList';
 import { useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import type { ChartListed } from '../charts/queries.ts';
 import type { TableListed } from '../experiments/queries.ts';
+import { NotYet } from '../ui/not-yet.tsx';
 import { words } from '../words.ts';
 import { HEIGHTS, heightOf, inOrder, placeInOrder, spanOf, widthOf, WIDTHS, type Height, type Width } from './arrange.ts';
 import { tableOf } from './filters.ts';
@@ -11,7 +13,7 @@ import type { Widget } from './queries.ts';
 import { wordsIn } from './rich-text.tsx';
 
 const said = words.dashboards.form;
-const TextEditor = lazy(async () => ({ default: (await import('./editor.tsx')).TextEditor }));
+const editorFile = queryOptions({ queryKey: ['file', 'dashboards/editor'], queryFn: () => import('./editor.tsx'), staleTime: 'static' });
 
 interface PartListProps {
   widgets: readonly Widget[];
@@ -95,6 +97,7 @@ export function PartList({ widgets, columns, charts, tables, change }: PartListP
     },
   });
   const text = ordered.find(({ id }) => id === written);
+  const editor = useQuery({ ...editorFile, enabled: text !== undefined });
   return (
     <div className="stack">
       <GridList
@@ -138,14 +141,16 @@ export function PartList({ widgets, columns, charts, tables, change }: PartListP
       </GridList>
       <p className="hint">{said.partsHint}</p>
       {text?.type === 'richText' ? (
-        <Suspense fallback={<p className="quiet">{words.waiting}</p>}>
-          <TextEditor
+        editor.data === undefined ? (
+          <NotYet error={editor.error} refetch={editor.refetch} />
+        ) : (
+          <editor.data.TextEditor
             key={text.id}
             id="text-editor"
             html={text.config.html}
             change={(html) => change(widgets.map((each) => (each.id === text.id ? { ...text, config: { html } } : each)))}
           />
-        </Suspense>
+        )
       ) : null}
     </div>
   );
