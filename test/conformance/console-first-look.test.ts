@@ -140,3 +140,21 @@ test('the account says in words which browsers are signed in and what happened',
   await other.context.close();
   await context.close();
 });
+
+test('the title of a page says what it shows, and of which experiment or organization', { timeout: 120_000 }, async () => {
+  const { page } = owner;
+  const sections = page.getByRole('main').getByRole('navigation').first();
+  await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}`);
+  for (const section of ['Charts', 'Dashboards', 'Exports', 'Macros', 'Workbook and flow', 'Metadata', 'Sharing', 'Settings']) {
+    await sections.getByRole('link', { name: section, exact: true }).click();
+    await expect.poll(() => page.title()).toBe(`${section} · Maize under drought · fieldlake`);
+  }
+  await sections.getByRole('link', { name: 'Tables', exact: true }).click();
+  await page.getByRole('link', { name: 'leaf_measurements', exact: true }).click();
+  await expect.poll(() => page.title()).toBe('leaf_measurements · Maize under drought · fieldlake');
+  await page.goto(`${site.baseUrl}/organizations/${site.sample.organizationId}`);
+  for (const section of ['Teams', 'Webhooks', 'Audit log', 'Settings', 'Members']) {
+    await sections.getByRole('link', { name: section, exact: true }).click();
+    await expect.poll(() => page.title()).toBe(`${section} · Leaf Lab · fieldlake`);
+  }
+});

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { tablesQuery } from '../experiments/queries.ts';
+import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
@@ -20,12 +20,13 @@ function searchOf({ id, chartType, config, dataConfig }: ChartListed) {
 /** The charts of an experiment, newest first. */
 export function ChartsPage() {
   const { id } = route.useParams();
+  const { experiment } = useSuspenseQuery(experimentQuery(id)).data;
   const { data, error, refetch } = useQuery(chartsQuery(id));
   const tables = useQuery(tablesQuery(id)).data ?? [];
   const nameOf = (table: string) => tables.find(({ identifier }) => identifier === table)?.displayName ?? table;
   return (
     <section className="panel" aria-labelledby="charts">
-      <title>{`${said.title} · ${words.name}`}</title>
+      <title>{`${said.title} · ${experiment.name} · ${words.name}`}</title>
       <h2 id="charts">{said.title}</h2>
       <Problem error={error} retry={() => void refetch()} />
       {data?.length === 0 ? (

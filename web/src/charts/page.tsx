@@ -93,7 +93,7 @@ export function ChartPage() {
   if (described === undefined && search.saved === undefined) return <NoTable id={id} />;
   return (
     <div>
-      <title>{`${said.chartOf(displayName)} · ${words.name}`}</title>
+      <title>{`${said.chartOf(displayName)} · ${experiment.name} · ${words.name}`}</title>
       <div className="table-head">
         <h2>{said.chartOf(displayName)}</h2>
         <Link

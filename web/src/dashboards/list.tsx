@@ -54,7 +54,7 @@ export function DashboardsPage() {
   const mayMake = isAdmin && experiment.status !== 'archived';
   return (
     <section className="panel" aria-labelledby="dashboards">
-      <title>{`${said.title} · ${words.name}`}</title>
+      <title>{`${said.title} · ${experiment.name} · ${words.name}`}</title>
       <h2 id="dashboards">{said.title}</h2>
       <Problem error={error} retry={() => void refetch()} />
       {data?.length === 0 ? (

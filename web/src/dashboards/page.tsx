@@ -55,7 +55,7 @@ export function DashboardPage() {
   };
   return (
     <div className="stack dashboard">
-      <title>{`${name} · ${words.name}`}</title>
+      <title>{`${name} · ${experiment.name} · ${words.name}`}</title>
       <div className="table-head">
         <h2>{name}</h2>
         <Link className="small" to="/experiments/$id/dashboards" params={{ id }}>

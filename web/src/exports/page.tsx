@@ -18,7 +18,7 @@ export function ExportsPage() {
   const { id } = route.useParams();
   const { table, page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
-  const { capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
   const readable = useSuspenseQuery(tablesQuery(id)).data.filter(({ canRead }) => canRead);
   const looked = table === undefined ? readable.slice(0, MOST_TABLES).map(({ identifier }) => identifier) : [table];
   const found = useQueries({ queries: looked.map((each) => exportsQuery(id, each, table === undefined ? 1 : page)) });
@@ -29,7 +29,7 @@ export function ExportsPage() {
   const total = found.reduce((sum, { data }) => sum + (data?.total ?? 0), 0);
   return (
     <section className="panel" aria-labelledby="exports">
-      <title>{`${said.title} · ${words.name}`}</title>
+      <title>{`${said.title} · ${experiment.name} · ${words.name}`}</title>
       <header>
         <h2 id="exports">{said.title}</h2>
         {readable.length === 0 ? null : (

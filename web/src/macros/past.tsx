@@ -137,7 +137,7 @@ export function PastPage() {
   const name = macro.data?.macro.name ?? table?.displayName ?? words.waiting;
   return (
     <div className="stack">
-      <title>{`${said.titleOf(name)} · ${words.name}`}</title>
+      <title>{`${said.titleOf(name)} · ${experiment.name} · ${words.name}`}</title>
       <section className="panel" aria-labelledby="past">
         <header>
           <h2 id="past" className="library-name">

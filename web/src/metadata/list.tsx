@@ -39,7 +39,7 @@ export function MetadataListPage() {
   const mayMake = isAdmin && experiment.status !== 'archived';
   return (
     <section className="panel" aria-labelledby="metadata">
-      <title>{`${said.title} · ${words.name}`}</title>
+      <title>{`${said.title} · ${experiment.name} · ${words.name}`}</title>
       <header>
         <h2 id="metadata">{said.title}</h2>
         {mayMake ? (

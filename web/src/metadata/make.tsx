@@ -117,7 +117,7 @@ export function MakeMetadataPage() {
   const mayMake = isAdmin && experiment.status !== 'archived';
   return (
     <div className="stack">
-      <title>{`${said.source.title} · ${words.name}`}</title>
+      <title>{`${said.source.title} · ${experiment.name} · ${words.name}`}</title>
       <p className="small">
         <Link to="/experiments/$id/metadata" params={{ id }} search={{}}>
           {said.back}

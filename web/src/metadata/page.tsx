@@ -83,7 +83,7 @@ export function MetadataPage() {
   const show = (isEdited: boolean) => void navigate({ search: isEdited ? { edit: true } : {}, ignoreBlocker: true });
   return (
     <div className="stack">
-      <title>{`${name} · ${words.name}`}</title>
+      <title>{`${name} · ${experiment.name} · ${words.name}`}</title>
       <div className="table-head">
         <h2>{name}</h2>
         <Link className="small" to="/experiments/$id/metadata" params={{ id }} search={{}}>

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
+import { getRouteApi, Link, Outlet, useLocation } from '@tanstack/react-router';
 import { words } from '../words.ts';
 import { organizationQuery, type Organization } from './queries.ts';
 import './organizations.css';
@@ -15,9 +15,11 @@ export function OrganizationLayout() {
   const { organization: id } = route.useParams();
   const organization = useSuspenseQuery(organizationQuery(id)).data;
   const { name, description, role } = organization;
+  const part = useLocation({ select: ({ pathname }) => pathname.split('/')[3] ?? 'members' });
+  const section = Object.entries(said.sections).find(([key]) => key === part)?.[1];
   return (
     <div className="page">
-      <title>{`${name} · ${words.name}`}</title>
+      <title>{[...(section === undefined ? [] : [section]), name, words.name].join(' · ')}</title>
       <header className="page-head">
         <p className="small">
           <Link to="/organizations">{said.all}</Link>

@@ -16,7 +16,7 @@ export function SharingPage() {
   const isOpen = experiment.status !== 'archived';
   return (
     <>
-      <title>{`${said.title} · ${words.name}`}</title>
+      <title>{`${said.title} · ${experiment.name} · ${words.name}`}</title>
       <SharingPanels
         shared={{ resourceType: 'experiment', id }}
         may={capabilities}

@@ -193,7 +193,7 @@ export function SettingsPage() {
   const isOpen = experiment.status !== 'archived';
   return (
     <div className="sharing">
-      <title>{`${words.sharing.settings} · ${words.name}`}</title>
+      <title>{`${words.sharing.settings} · ${experiment.name} · ${words.name}`}</title>
       {capabilities.canManage ? (
         <>
           <div className="stack">

@@ -77,7 +77,7 @@ export function TablePage() {
   if (described === undefined && error instanceof ProblemError && error.status === 404 && chosen.size === 0) return <NoTable id={id} />;
   return (
     <div>
-      <title>{`${displayName} · ${words.name}`}</title>
+      <title>{`${displayName} · ${experiment.name} · ${words.name}`}</title>
       <div className="table-head">
         <h2>{displayName}</h2>
         <p className="small quiet number" role="status">

@@ -17,7 +17,7 @@ export function UploadsPage() {
   const isArchived = experiment.status === 'archived';
   return (
     <div className="uploads">
-      <title>{`${said.title} · ${words.name}`}</title>
+      <title>{`${said.title} · ${experiment.name} · ${words.name}`}</title>
       <section className="panel" aria-labelledby="upload">
         <header>
           <h2 id="upload">{said.title}</h2>

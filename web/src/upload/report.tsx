@@ -95,7 +95,7 @@ export function ReportPage() {
   const isWritable = experiment.status !== 'archived' && capabilities.canContribute;
   return (
     <div className="stack">
-      <title>{`${said.title(uploadTableName ?? said.noTable)} · ${words.name}`}</title>
+      <title>{`${said.title(uploadTableName ?? said.noTable)} · ${experiment.name} · ${words.name}`}</title>
       <section className="panel" aria-labelledby="report">
         <header>
           <h2 id="report">{said.title(uploadTableName ?? said.noTable)}</h2>
