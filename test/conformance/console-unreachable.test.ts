@@ -55,3 +55,17 @@ test('a dashboard is edited as soon as there is a network, and what was changed 
   await page.getByRole('textbox', { name: 'Text', exact: true }).waitFor();
   expect(await name.inputValue()).toBe('Not saved yet');
 });
+
+test('an editor of code that could not be fetched is opened by trying again', { timeout: 240_000 }, async () => {
+  const { page } = owner;
+  const made = await site.owner('POST', '/api/v1/macros', { body: { name: 'Cut off', language: 'python', code: 'output["n"] = 1\n' } });
+  expect(made.status, made.text).toBe(201);
+  const EDITOR = /assets\/codemirror/;
+  await page.route(EDITOR, (route) => route.abort('connectionfailed'));
+  await page.goto(`${site.baseUrl}/library/macros/${made.body.id}`);
+  await page.getByText('The service cannot be reached.').first().waitFor();
+  await page.unroute(EDITOR);
+  await page.getByRole('button', { name: 'Try again' }).first().click();
+  await page.getByRole('textbox', { name: /^Code of/ }).getByText('output').waitFor();
+  expect(await page.getByText('The service cannot be reached.').count()).toBe(0);
+});

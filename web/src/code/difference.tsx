@@ -1,6 +1,8 @@
-import { useEffect, useRef, useState } from 'react';
-import { Problem } from '../shell/problem.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { NotYet } from '../ui/not-yet.tsx';
 import { rootOf } from './editor.tsx';
+import { codemirrorFile } from './file.ts';
 import type { CodeLanguage } from './language.ts';
 
 interface DifferenceProps {
@@ -13,26 +15,14 @@ interface DifferenceProps {
 /** What changed from one text to another. */
 export function CodeDifference({ label, before, after, language }: DifferenceProps) {
   const holder = useRef<HTMLDivElement>(null);
-  const [error, setError] = useState<unknown>(null);
+  const { data: file, error, refetch } = useQuery(codemirrorFile);
   useEffect(() => {
-    let isGone = false;
-    let close = () => {};
-    import('./codemirror.ts').then(
-      ({ openDifference }) => {
-        if (!isGone && holder.current !== null) close = openDifference({ root: rootOf(holder.current), label, before, after, language });
-      },
-      (problem: unknown) => {
-        if (!isGone) setError(problem);
-      },
-    );
-    return () => {
-      isGone = true;
-      close();
-    };
-  }, [label, before, after, language]);
+    if (file === undefined || holder.current === null) return undefined;
+    return file.openDifference({ root: rootOf(holder.current), label, before, after, language });
+  }, [file, label, before, after, language]);
   return (
     <>
-      <Problem error={error} />
+      {file === undefined ? <NotYet error={error} refetch={refetch} /> : null}
       <div ref={holder} className="code" />
     </>
   );

@@ -1,7 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { Problem } from '../shell/problem.tsx';
-import { words } from '../words.ts';
+import { NotYet } from '../ui/not-yet.tsx';
 import type { OpenEditor } from './codemirror.ts';
+import { codemirrorFile } from './file.ts';
 import type { CodeLanguage, CodeProblem } from './language.ts';
 import './code.css';
 
@@ -38,40 +39,29 @@ export function CodeEditor({
 }: EditorProps) {
   const holder = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<OpenEditor>();
-  const [error, setError] = useState<unknown>(null);
+  const { data: file, error, refetch } = useQuery(codemirrorFile);
   const firstText = useEffectEvent(() => text);
   const tell = useEffectEvent(onChange);
   const run = useEffectEvent(onRun);
   const save = useEffectEvent(onSave);
   useEffect(() => {
-    let isGone = false;
-    let close = ignore;
-    import('./codemirror.ts').then(
-      ({ openEditor }) => {
-        if (isGone || holder.current === null) return;
-        const opened = openEditor({
-          root: rootOf(holder.current),
-          label,
-          text: firstText(),
-          language,
-          isReadOnly,
-          tell: (next) => tell(next),
-          run: (now) => run(now),
-          save: (now) => save(now),
-        });
-        close = opened.close;
-        setEditor(opened);
-      },
-      (problem: unknown) => {
-        if (!isGone) setError(problem);
-      },
-    );
+    if (file === undefined || holder.current === null) return undefined;
+    const opened = file.openEditor({
+      root: rootOf(holder.current),
+      label,
+      text: firstText(),
+      language,
+      isReadOnly,
+      tell: (next) => tell(next),
+      run: (now) => run(now),
+      save: (now) => save(now),
+    });
+    setEditor(opened);
     return () => {
-      isGone = true;
       setEditor(undefined);
-      close();
+      opened.close();
     };
-  }, [label, language, isReadOnly]);
+  }, [file, label, language, isReadOnly]);
   useEffect(() => editor?.setText(text), [editor, text]);
   useEffect(() => editor?.showProblems(problems), [editor, problems]);
   useEffect(() => {
@@ -79,12 +69,7 @@ export function CodeEditor({
   }, [editor, goTo]);
   return (
     <>
-      <Problem error={error} />
-      {editor === undefined && error === null ? (
-        <p className="quiet" role="status">
-          {words.waiting}
-        </p>
-      ) : null}
+      {file === undefined ? <NotYet error={error} refetch={refetch} /> : null}
       <div ref={holder} className="code" />
     </>
   );
