@@ -68,7 +68,8 @@ describe.each(CONTAINED)('how a Python macro gives its output, %s', (level) => {
   });
 
   it('the place of an error in a macro that assigns it', async () => {
-    for (const result of await run('output = {}\noutput["a"] = 1 / 0\n')) expect(result.error).toMatchObject({ type: 'ZeroDivisionError', line: 2 });
+    for (const result of await run('output = {}\noutput["a"] = 1 / 0\n'))
+      expect(result.error).toMatchObject({ type: 'ZeroDivisionError', line: 2 });
   });
 });
 

@@ -118,7 +118,9 @@ export function ReportPage() {
           {table !== undefined && hasEnded ? (
             <Link
               className={rowCount + alreadyThere > 0 ? 'button primary' : 'button'}
-              to="/experiments/$id/tables/$table" params={{ id, table: table.identifier }}>
+              to="/experiments/$id/tables/$table"
+              params={{ id, table: table.identifier }}
+            >
               {said.open}
             </Link>
           ) : null}
