@@ -654,28 +654,31 @@ test('an experiment whose measurements cannot be read holds back no other, and i
   expect(await rowsOf(broken, macroId, { columns: 'twice' })).toEqual([{ twice: 42 }]);
 });
 
-test.each([1, 0])('a measurement that is being stored while a macro is put on new ones is computed too, after %d others', async (before) => {
-  const { db } = test$;
-  const experimentId = await makeExperiment();
-  const macroId = await makeMacro('return { twice: json.x * 2 };');
-  const ask = () =>
-    owner('POST', `/api/v1/experiments/${experimentId}/macros/${macroId}/run`, { body: { onNew: true } }).then(({ status }) => status);
-  if (before > 0) await send(experimentId, [{ timestamp: minute(0), sample: { x: 1 } }]);
-  await settled(experimentId);
-  let asked: Promise<number> | undefined;
-  await db.transaction(async (tx) => {
-    // whoever stores this looks for the macros of its protocol after those that run on new measurements, and waits
-    await tx.run(sql('test')`lock table macro_protocols in access exclusive mode`);
-    await send(experimentId, [{ timestamp: minute(1), sample: { x: 2 }, protocol_id: randomUUID() }]);
-    await expect.poll(() => countWaiting(db, 'table')).toBe(1);
-    let isAnswered = false;
-    asked = ask().finally(() => (isAnswered = true));
-    const isRun = async () =>
-      (await db.one(sql('test')`select from macro_reprocesses where experiment_id = ${experimentId} and status = 'completed'`)) !==
-      undefined;
-    await expect.poll(async () => (isAnswered && (await isRun())) || (await countWaiting(db, 'row')) > 0).toBe(true);
-  });
-  expect(await asked).toBe(201);
-  await settled(experimentId);
-  expect(await rowsOf(experimentId, macroId, { columns: 'twice' })).toEqual(before > 0 ? [{ twice: 2 }, { twice: 4 }] : [{ twice: 4 }]);
-});
+test.each([1, 0])(
+  'a measurement that is being stored while a macro is put on new ones is computed too, after %d others',
+  async (before) => {
+    const { db } = test$;
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { twice: json.x * 2 };');
+    const ask = () =>
+      owner('POST', `/api/v1/experiments/${experimentId}/macros/${macroId}/run`, { body: { onNew: true } }).then(({ status }) => status);
+    if (before > 0) await send(experimentId, [{ timestamp: minute(0), sample: { x: 1 } }]);
+    await settled(experimentId);
+    let asked: Promise<number> | undefined;
+    await db.transaction(async (tx) => {
+      // whoever stores this looks for the macros of its protocol after those that run on new measurements, and waits
+      await tx.run(sql('test')`lock table macro_protocols in access exclusive mode`);
+      await send(experimentId, [{ timestamp: minute(1), sample: { x: 2 }, protocol_id: randomUUID() }]);
+      await expect.poll(() => countWaiting(db, 'table')).toBe(1);
+      let isAnswered = false;
+      asked = ask().finally(() => (isAnswered = true));
+      const isRun = async () =>
+        (await db.one(sql('test')`select from macro_reprocesses where experiment_id = ${experimentId} and status = 'completed'`)) !==
+        undefined;
+      await expect.poll(async () => (isAnswered && (await isRun())) || (await countWaiting(db, 'row')) > 0).toBe(true);
+    });
+    expect(await asked).toBe(201);
+    await settled(experimentId);
+    expect(await rowsOf(experimentId, macroId, { columns: 'twice' })).toEqual(before > 0 ? [{ twice: 2 }, { twice: 4 }] : [{ twice: 4 }]);
+  },
+);

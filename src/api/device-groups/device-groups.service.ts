@@ -3,7 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors, type Problem } from '../../errors.ts';
-import { lockForChange } from '../resources/resources.service.ts';
+import { lockForChange, lockWithParts } from '../resources/resources.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { DeviceGroup, DeviceGroupPatch, GroupMember, NewDeviceGroup } from './device-groups.model.ts';
 import {
@@ -85,7 +85,7 @@ export async function loadMembers(ctx: Context, caller: Caller, groupId: string)
 /** Adds devices that the caller may manage, all or none. A device that is already a member stays one. Errors: resourceNotFound, actionDenied. */
 export const addMembers = (ctx: Context, caller: Caller, groupId: string, deviceIds: readonly string[]): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockForChange(tx, type, groupId, null);
+    const { organizationId } = await lockWithParts(tx, type, groupId);
     const given = deviceIds.map((id) => id.toLowerCase());
     const wanted = [...new Set(given)];
     const found = new Map((await listManageable(tx, caller.userId, wanted)).map(({ id, isManageable }) => [id, isManageable]));

@@ -49,10 +49,16 @@ export async function settleResource(tx: Transaction, maker: Maker, type: Librar
   return id;
 }
 
-/** Locks a resource for a change. Errors: not found; changed since the version that the caller read. */
-export async function lockForChange(tx: Transaction, type: SharedType, id: string, versions: number[] | null) {
+/** Locks a resource for a change of what belongs to it. Errors: not found. */
+export async function lockWithParts(tx: Transaction, type: SharedType, id: string) {
   const state = await lockResource(tx, type, id);
   if (!state) throw errors.resourceNotFound(type);
+  return state;
+}
+
+/** Locks a resource for a change of its own. Errors: not found; changed since the version that the caller read. */
+export async function lockForChange(tx: Transaction, type: SharedType, id: string, versions: number[] | null) {
+  const state = await lockWithParts(tx, type, id);
   if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
   return state;
 }
