@@ -73,6 +73,46 @@ describe.each(CONTAINED)('how a Python macro gives its output, %s', (level) => {
   });
 });
 
+const R: [string, string, Record<string, unknown>][] = [
+  ['assigned', 'output <- list(a = 1)', { a: 1 }],
+  ['assigned by =, and filled', 'output = list()\noutput$a = 1', { a: 1 }],
+  ['assigned in a branch', 'output$b <- 1\nif (TRUE) output <- list(a = 1)', { a: 1, b: 1 }],
+  ['an environment of its own', 'output <- new.env()\noutput$a <- 1', { a: 1 }],
+  ['a return wins over an assigned output', 'output <- list(a = 1, b = 1)\nreturn(list(b = 2))', { b: 2 }],
+  ['another value of that name beside a return', 'output <- 5\nlist(a = output)', { a: 5 }],
+  ['filled', 'output$a <- 1', { a: 1 }],
+  ['filled and returned', 'output$a <- 1\noutput', { a: 1 }],
+  ['untouched', 'unused <- 1', {}],
+  ['a function of its own', 'f <- function() { output <- list(b = 1); 5 }\noutput$a <- f()', { a: 5 }],
+  ['an end of its own', 'on.exit(unused <- 1)\noutput$a <- 1', { a: 1 }],
+];
+
+describe.each((['bubblewrap'] as const).filter((level) => LEVELS[level].runs))('how an R macro gives its output, %s', (level) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await open({ level, languages: ['r'] });
+  });
+  afterAll(async () => sandbox.close());
+  const run = async (code: string) => (await sandbox.run(job('r', code, [{}, {}], { version: code }))).results;
+
+  it.each(R)('%s', async (_, code, output) => {
+    for (const result of await run(code)) {
+      expect(result.error).toBeUndefined();
+      expect(result.output).toEqual(output);
+    }
+    expect(await sandbox.check('r', code)).toEqual([]);
+  });
+
+  it.each(['output <- 5', 'output <- data.frame(a = 1)', 'output <- list(1, 2)'])('not %s', async (code) => {
+    for (const result of await run(code)) expect(result.error).toMatchObject({ type: 'OutputError' });
+  });
+
+  it('the place of an error in a macro that assigns it', async () => {
+    for (const result of await run('output <- list()\noutput$a <- stop("no")\n'))
+      expect(result.error).toMatchObject({ message: 'no', line: 2 });
+  });
+});
+
 describe('how a JavaScript macro gives its output', () => {
   let sandbox: Sandbox;
   beforeAll(async () => {

@@ -143,11 +143,16 @@ local({
   # What the macro is called in. It is emptied for every item and stays the same, so that R's compiler sees one function.
   scope <- NULL
   call_macro <- NULL
+  # What the macro assigned to `output`; NULL where it only filled it.
+  assigned <- NULL
+  keep_assigned <- function(frame) assigned <<- if (exists("output", envir = frame, inherits = FALSE)) get("output", envir = frame)
+  leave <- as.call(list(base::on.exit, as.call(list(keep_assigned, as.call(list(base::environment))))))
   # `return(...)` at the top ends the macro; each expression keeps its own place in the text.
   make_call <- function() {
     scope <<- new.env(parent = globalenv())
-    body <- as.call(c(as.name("{"), as.list(macro)))
-    attr(body, "srcref") <- c(list(attr(macro, "wholeSrcref")), attr(macro, "srcref"))
+    body <- as.call(c(as.name("{"), leave, as.list(macro)))
+    whole <- list(attr(macro, "wholeSrcref"))
+    attr(body, "srcref") <- c(whole, whole, attr(macro, "srcref"))
     attr(body, "srcfile") <- attr(macro, "srcfile")
     call_macro <<- eval(call("function", NULL, body), scope)
   }
@@ -176,6 +181,7 @@ local({
       list2env(values, scope)
       lockBinding("ctx", scope)
     })
+    assigned <<- NULL
     result <- withVisible(call_macro())
     returned <- if (result$visible) result$value else NULL
     if (is.data.frame(returned) || (is.list(returned) && length(returned) > 0 && (is.null(names(returned)) || !all(nzchar(names(returned)))))) {
@@ -183,7 +189,11 @@ local({
       returned <- NULL
     }
     given <- as.list(output, all.names = TRUE, sorted = FALSE)
-    if (is.list(returned) && !is.object(returned)) for (name in names(returned)) given[name] <- list(returned[[name]])
+    is_plain <- function(value) is.list(value) && !is.object(value) && (length(value) == 0 || (!is.null(names(value)) && all(nzchar(names(value)))))
+    # who returns a result may call another value output
+    entries <- if (is_plain(returned)) returned else if (is.environment(assigned)) as.list(assigned, all.names = TRUE, sorted = FALSE) else assigned
+    if (!is.null(entries) && !is_plain(entries)) output_error("a macro returns a named list, or fills output; put this value under a key")
+    for (name in names(entries)) given[name] <- list(entries[[name]])
     as_text(to_plain(given))
   }
 
