@@ -155,13 +155,13 @@ describe('sessions', () => {
   });
 
   test('no more statements at once than allowed, and sessions that lie about are closed', async () => {
-    const warehouse = await openAnother({ statements: 2, idleMs: 50 });
+    const warehouse = await openAnother({ statements: 2, idleMs: 1_000 });
     const sessions = lake.server.count('OpenSession');
     lake.server.inject({ method: 'ExecuteStatement', times: 6, how: { kind: 'slow', ms: 30 } });
     await Promise.all(Array.from({ length: 6 }, () => warehouse.rows(one)));
     expect(lake.server.count('OpenSession') - sessions).toBe(2);
     const closed = lake.server.count('CloseSession');
-    await sleep(80);
+    await sleep(1_100);
     await warehouse.rows(one);
     await settled(warehouse);
     expect(lake.server.count('CloseSession') - closed).toBe(2);
