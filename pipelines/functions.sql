@@ -68,7 +68,7 @@ create or replace temp macro loose_token_class(v) as case
   else token_class(v) end;
 
 -- A document that was sent, without commas behind a last element or member: the engine takes them for valid, and no JSON has them.
-create or replace temp macro comma_json(v) as case when json_valid(v) and regexp_matches(v::varchar, ',\s*[\]}]')
+create or replace temp macro trimmed_json(v) as case when json_valid(v) and regexp_matches(v::varchar, ',\s*[\]}]')
   then regexp_replace(v::varchar, '("(?:[^"\\]|\\.)*")|,(\s*[\]}])', '\1\2', 'g')::json
   else v end;
 

@@ -88,7 +88,10 @@ export type Expr =
     }
   /** How far a number lies above another of its type, as a double. It is exact before it is rounded. */
   | { kind: 'distance'; of: Expr; from: Expr }
-  /** The sum (or the least with `how`, or the count without `of`) of the rows up to and including this one; with `whole`, of all rows, and with `beside` of those in which that is not null. */
+  /**
+   * The sum of the rows up to and including this one. `how` makes it the least, `whole` takes all rows, and `beside` those in which that is not null. Without `of`
+   * rows are counted.
+   */
   | {
       kind: 'running';
       how?: 'min';

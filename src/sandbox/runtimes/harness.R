@@ -171,6 +171,8 @@ local({
     lockBinding("ctx", scope)
   }
 
+  is_named_list <- function(value) is.list(value) && !is.object(value) && (length(value) == 0 || (!is.null(names(value)) && all(nzchar(names(value)))))
+
   run <- function(data, context) {
     output <- new.env(parent = emptyenv())
     values <- list(json = data, ctx = context, output = output)
@@ -184,15 +186,10 @@ local({
     assigned <<- NULL
     result <- withVisible(call_macro())
     returned <- if (result$visible) result$value else NULL
-    if (is.data.frame(returned) || (is.list(returned) && length(returned) > 0 && (is.null(names(returned)) || !all(nzchar(names(returned)))))) {
-      if (!is.object(returned) || is.data.frame(returned)) output_error("a macro returns a named list, or fills output; put this value under a key")
-      returned <- NULL
-    }
+    # who returns a list may call another value output
+    entries <- if (is.list(returned) && (!is.object(returned) || is.data.frame(returned))) returned else if (is.environment(assigned)) as.list(assigned, all.names = TRUE, sorted = FALSE) else assigned
+    if (!is.null(entries) && !is_named_list(entries)) output_error("a macro returns a named list, or fills output; put this value under a key")
     given <- as.list(output, all.names = TRUE, sorted = FALSE)
-    is_plain <- function(value) is.list(value) && !is.object(value) && (length(value) == 0 || (!is.null(names(value)) && all(nzchar(names(value)))))
-    # who returns a result may call another value output
-    entries <- if (is_plain(returned)) returned else if (is.environment(assigned)) as.list(assigned, all.names = TRUE, sorted = FALSE) else assigned
-    if (!is.null(entries) && !is_plain(entries)) output_error("a macro returns a named list, or fills output; put this value under a key")
     for (name in names(entries)) given[name] <- list(entries[[name]])
     as_text(to_plain(given))
   }

@@ -100,7 +100,7 @@ function read(column: string, type: string): { expression: string; form: ColumnT
     case 'BLOB':
       return as({ kind: 'string' }, `to_base64(${column})`);
     case 'JSON':
-      return as({ kind: 'variant' }, `finite_json(comma_json(${column}))`);
+      return as({ kind: 'variant' }, `finite_json(trimmed_json(${column}))`);
     default: {
       if (!/\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^VARIANT$/.test(type)) return asText(column);
       const made = `to_json(${column})`;
