@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { open } from 'node:fs/promises';
 import type { Encoding } from '../../typing/readings.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
 import { FileRefused, ReadAhead, refuseShortPart, type BufferedFile, type FileScan, type RefusalReason } from '../../record-writer.ts';
@@ -7,6 +6,7 @@ import { chooseDelimiter, COMMA, readDelimiterLine, TAB } from './delimiters.ts'
 import { DecodedFile } from './decoded-file.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
 import { refuseTitle } from './titles.ts';
+import { Window } from './window.ts';
 
 const QUOTE = 0x22;
 const LF = 0x0a;
@@ -163,14 +163,14 @@ export async function scanCsv({
   maxRecordBytes = MAX_RECORD_BYTES,
   isPart = false,
 }: CsvSource): Promise<ScannedCsv> {
-  const file = new ReadAhead(await open(path, 'r'), CHUNK);
+  const file = await ReadAhead.open(path, CHUNK);
   try {
     const decoded = new DecodedFile(file, told);
-    let bytes: Buffer = Buffer.alloc(0);
-    let start = 0;
-    let base = 0;
-    let final = false;
-    let checked = true;
+    const isReadable = (text: Buffer) => isUtf8(text) && !decoded.isBroken(text);
+    const window = new Window(() => {
+      signal?.throwIfAborted();
+      return decoded.more();
+    }, isReadable);
     const found: Found = { end: -1, next: 0, fields: 0, quoted: false, strayQuote: false, problem: undefined };
     let line = 1;
     let header: string[] | undefined;
@@ -182,52 +182,38 @@ export async function scanCsv({
     let multiline = false;
     let longest = 0;
 
-    const isReadable = (text: Buffer) => isUtf8(text) && !decoded.isBroken(text);
-    const more = async () => {
-      signal?.throwIfAborted();
-      const rest = bytes.subarray(start);
-      const piece = await decoded.more();
-      if (piece.length === 0) final = true;
-      base += start;
-      bytes = Buffer.concat([rest, piece]);
-      start = 0;
-      checked = isReadable(bytes);
-    };
-
-    signal?.throwIfAborted();
-    const head = await decoded.first();
-    refuseOtherKinds(head.raw, kind);
-    refuseUtf16(head.text);
-    bytes = head.text;
-    checked = isReadable(bytes);
-    if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) start = 3;
+    refuseOtherKinds(await decoded.peek(), kind);
+    await window.more();
+    refuseUtf16(window.bytes);
+    if (window.bytes[0] === 0xef && window.bytes[1] === 0xbb && window.bytes[2] === 0xbf) window.start = 3;
 
     for (;;) {
+      let { bytes, start } = window;
       if (start >= bytes.length) {
-        if (final) break;
-        await more();
+        if (window.final) break;
+        await window.more();
         continue;
       }
       if (header === undefined) {
-        const first = lineEnd(bytes, start, final && !isPart);
+        const first = lineEnd(bytes, start, window.final && !isPart);
         const firstLine = first && bytes.subarray(start, first.end);
         if (first && firstLine && named === undefined) {
           named = readDelimiterLine(firstLine);
           if (named !== undefined) {
-            start = first.next;
+            window.start = first.next;
             line += 1;
             continue;
           }
         }
         if (firstLine) delimiter = named ?? chooseDelimiter(kind, firstLine);
       }
-      findRecord(bytes, start, delimiter, final && !isPart, found);
+      findRecord(bytes, start, delimiter, window.final && !isPart, found);
       let { problem } = found;
       let { end, next } = found;
       if (end < 0 && problem === undefined) {
-        if (final) break;
+        if (window.final) break;
         if (bytes.length - start <= maxRecordBytes) {
-          await more();
+          await window.more();
           continue;
         }
         problem = found.quoted ? 'unclosed_quote' : 'record_too_long';
@@ -236,7 +222,7 @@ export async function scanCsv({
         if (problem !== undefined)
           throw new FileRefused('bad_header', 'The header line is not valid: its quotes are broken or it is too long.');
         if (end === start && !found.quoted) {
-          start = next;
+          window.start = next;
           line += 1;
           continue;
         }
@@ -250,33 +236,35 @@ export async function scanCsv({
           throw new FileRefused('too_many_columns', `The file has ${header.length} columns; a table holds at most ${MAX_COLUMNS}.`);
         headerLine = line;
         line += countBreaks(bytes, start, next);
-        start = next;
+        window.start = next;
         continue;
       }
       if (problem !== undefined) {
-        let stop = lineEnd(bytes, start, final);
+        let stop = lineEnd(bytes, start, window.final);
         while (!stop && bytes.length - start <= maxRecordBytes * 2) {
-          await more();
-          stop = lineEnd(bytes, start, final);
+          await window.more();
+          ({ bytes, start } = window);
+          stop = lineEnd(bytes, start, window.final);
         }
         // a line longer than twice the limit is refused in pieces
         stop ??= { end: bytes.length, next: bytes.length };
         ({ end, next } = stop);
       } else if (end === start && header.length > 1) {
         line += 1;
-        start = next;
+        window.start = next;
         continue;
       } else if (found.fields !== header.length) problem = found.fields < header.length ? 'too_few_fields' : 'too_many_fields';
-      if (problem === undefined && !checked && !isReadable(bytes.subarray(start, end)))
+      if (problem === undefined && !window.clean && !isReadable(bytes.subarray(start, end)))
         problem = decoded.encoding === 'utf-8' ? 'invalid_utf8' : 'invalid_characters';
 
       if (isFirst && end > start && named === undefined && problem !== 'unclosed_quote' && problem !== 'broken_quotes')
         refuseTitle(header, headerLine, { line, fields: found.fields, text: bytes.toString('utf8', start, Math.min(end, start + 65_536)) });
       isFirst &&= end === start;
-      const row = numbering.next(base + start);
+      const row = numbering.next(window.base + start);
       if (!row) {
         // passed over
-      } else if (problem !== undefined) await refusals.add(row, { line, byteOffset: base + start }, problem, bytes.subarray(start, end));
+      } else if (problem !== undefined)
+        await refusals.add(row, { line, byteOffset: window.base + start }, problem, bytes.subarray(start, end));
       else {
         records.bytes(row);
         records.byte(delimiter);
@@ -294,10 +282,12 @@ export async function scanCsv({
         if (breaks > 1) multiline = true;
         line += Math.max(breaks, 1);
       } else line += 1;
-      start = next;
+      window.start = next;
     }
     if (header === undefined)
-      throw isPart && start < bytes.length ? refuseShortPart() : new FileRefused('empty_file', 'The file is empty: it has no header line.');
+      throw isPart && window.start < window.bytes.length
+        ? refuseShortPart()
+        : new FileRefused('empty_file', 'The file is empty: it has no header line.');
     const mark = String.fromCharCode(delimiter);
     // at most every byte is a quote and is doubled, every field gets quotes, and the record's number stands before
     return {

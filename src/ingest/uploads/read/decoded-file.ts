@@ -18,6 +18,7 @@ const findMarked = (head: Buffer): Encoding | undefined =>
 export class DecodedFile {
   readonly #file: ReadAhead;
   #decoder: TextDecoder | undefined;
+  #first: Buffer | undefined;
   encoding: Encoding;
 
   constructor(file: ReadAhead, told: Encoding = 'utf-8') {
@@ -25,17 +26,18 @@ export class DecodedFile {
     this.encoding = told;
   }
 
-  /** The first piece, as it lies in the file and decoded. */
-  async first(): Promise<{ raw: Buffer; text: Buffer }> {
-    const raw = await this.#file.more();
-    this.encoding = findMarked(raw) ?? this.encoding;
+  /** The first piece as it lies in the file, whose mark tells the encoding. `more` answers it again. */
+  async peek(): Promise<Buffer> {
+    this.#first = await this.#file.more();
+    this.encoding = findMarked(this.#first) ?? this.encoding;
     if (this.encoding !== 'utf-8') this.#decoder = new TextDecoder(this.encoding, { ignoreBOM: true });
-    return { raw, text: this.#decoder ? await this.#decode(this.#decoder, raw) : raw };
+    return this.#first;
   }
 
   /** The next piece; an empty one at the end. */
   async more(): Promise<Buffer> {
-    const raw = await this.#file.more();
+    const raw = this.#first ?? (await this.#file.more());
+    this.#first = undefined;
     return this.#decoder ? this.#decode(this.#decoder, raw) : raw;
   }
 

@@ -1,5 +1,5 @@
 /** Cuts JSON into the texts of its records: lines, or the elements of a list. */
-import { isUtf8 } from 'node:buffer';
+import type { Window } from './window.ts';
 
 export const LF = 0x0a;
 const QUOTE = 0x22;
@@ -56,29 +56,6 @@ function nextElement(bytes: Buffer, from: number, final: boolean): Piece | undef
   if (!final) return undefined;
   const [start, end] = trim(bytes, from, bytes.length);
   return { start, end, next: bytes.length, last: false };
-}
-
-/** Bytes of a file in a window that moves on; what lies before `start` is let go. */
-export class Window {
-  bytes = Buffer.alloc(0);
-  start = 0;
-  base = 0;
-  final = false;
-  clean = true;
-  readonly #read: () => Promise<Buffer>;
-
-  constructor(read: () => Promise<Buffer>) {
-    this.#read = read;
-  }
-
-  async more(): Promise<void> {
-    const piece = await this.#read();
-    if (piece.length === 0) this.final = true;
-    this.base += this.start;
-    this.bytes = Buffer.concat([this.bytes.subarray(this.start), piece]);
-    this.start = 0;
-    this.clean = isUtf8(this.bytes);
-  }
 }
 
 /** What records are taken from, and by whom. */

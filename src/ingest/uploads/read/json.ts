@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
-import { open } from 'node:fs/promises';
 import { readJson } from '../../../json.ts';
 import { printToken, readExactNumber } from '../../exact-json.ts';
 import { SAFE_DIGITS } from './json-glance.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
 import { FileRefused, ReadAhead, refuseShortPart, type BufferedFile, type FileScan, type RefusalReason } from '../../record-writer.ts';
 import { isWellFormed, refuseKeys, type JsonWriter } from './json-lines.ts';
-import { COMMA, LF, scanElements, scanLines, trim, Window, type Scan } from './json-pieces.ts';
+import { COMMA, LF, scanElements, scanLines, trim, type Scan } from './json-pieces.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
+import { Window } from './window.ts';
 
 const CHUNK = 4 * 1_048_576;
 interface JsonSource extends FileScan {
@@ -57,7 +57,7 @@ export async function scanJson({
   maxRecordBytes = MAX_RECORD_BYTES,
   isPart = false,
 }: JsonSource): Promise<void> {
-  const file = new ReadAhead(await open(path, 'r'), CHUNK);
+  const file = await ReadAhead.open(path, CHUNK);
   try {
     const window = new Window(() => {
       signal?.throwIfAborted();
