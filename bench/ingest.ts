@@ -7,7 +7,7 @@ import { openDatabase, type Database } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
 import { sql } from '../src/database/sql.ts';
 import { ingestUpload } from '../src/ingest/uploads/ingest.ts';
-import { loadPipelines } from '../src/ingest/pipeline.ts';
+import { listFunctions, loadPipelines } from '../src/ingest/pipeline.ts';
 import { createTable } from '../src/lakehouse/tables/manifest.ts';
 import { openDuckdbWriter } from '../src/lakehouse/engines/duckdb/write.ts';
 import { openFolderStore } from '../src/storage/folder.ts';
@@ -97,8 +97,13 @@ export async function benchIngest(url: string, dataDir: string): Promise<Measure
     secret: Buffer.alloc(32, 1),
     baseUrl: () => 'http://127.0.0.1/objects',
   });
-  const staging = await openDuckdbWriter({ lakeFolder: join(folder, 'lake'), workFolder: join(folder, 'work'), threads: 2 });
   const pipelines = await loadPipelines(join(ROOT, 'pipelines'));
+  const staging = await openDuckdbWriter({
+    lakeFolder: join(folder, 'lake'),
+    workFolder: join(folder, 'work'),
+    threads: 2,
+    functions: listFunctions(pipelines),
+  });
   const engine = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '400MB' });
   const connection: DuckDBConnection = await engine.connect();
   await connection.run(`set timezone = 'UTC'`);

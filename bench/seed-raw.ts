@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Database } from '../src/database/database.ts';
-import { fill, listFunctions, loadPipelines, setVariable } from '../src/ingest/pipeline.ts';
+import { fill, loadPipelines, setVariable } from '../src/ingest/pipeline.ts';
 import { commit, createTable } from '../src/lakehouse/tables/manifest.ts';
 import type { StagingArea } from '../src/lakehouse/tables/staging.ts';
 
@@ -43,7 +43,7 @@ export async function seedSeason({ db, staging, rows, batch, inOrder, onBatch }:
   const tableId = randomUUID();
   await createTable(db, { experimentId, kind: 'raw_data', identifier: 'raw_data', id: tableId });
   const session = await staging.session();
-  await session.prepare([...listFunctions(pipelines), setVariable('experiment_id', experimentId)]);
+  await session.prepare([setVariable('experiment_id', experimentId)]);
   for (let from = 0; from < rows; from += batch) {
     const slots = { from, to: Math.min(rows, from + batch), rows, stride: inOrder ? 1 : STRIDE };
     const view = BATCH.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof slots) => String(slots[name]));

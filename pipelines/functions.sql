@@ -3,33 +3,33 @@
 -- from: nothing
 
 -- Sign, significant digits and exponent of a decimal or exponent number: two spellings of one value have one key.
-create or replace temp macro digits_of(v) as ltrim(replace(regexp_extract(v, '^-?([0-9.]+)', 1), '.', ''), '0');
-create or replace temp macro power_of(v) as case when contains(lower(v), 'e') then try_cast(regexp_extract(v, '[eE]\+?(-?[0-9]+)$', 1) as bigint) else 0 end;
-create or replace temp macro number_key(v) as case when rtrim(digits_of(v), '0') = '' then '0' else
+create macro digits_of(v) as ltrim(replace(regexp_extract(v, '^-?([0-9.]+)', 1), '.', ''), '0');
+create macro power_of(v) as case when contains(lower(v), 'e') then try_cast(regexp_extract(v, '[eE]\+?(-?[0-9]+)$', 1) as bigint) else 0 end;
+create macro number_key(v) as case when rtrim(digits_of(v), '0') = '' then '0' else
   (case when starts_with(v, '-') then '-' else '' end) || rtrim(digits_of(v), '0') || 'e'
     || (power_of(v) - length(regexp_extract(v, '\.([0-9]+)', 1)) + length(digits_of(v)) - length(rtrim(digits_of(v), '0'))) end;
 
-create or replace temp macro is_number(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?');
-create or replace temp macro is_plain(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?');
+create macro is_number(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?');
+create macro is_plain(v) as regexp_full_match(v, '-?(0|[1-9][0-9]*)(\.[0-9]+)?');
 
 -- 15 significant digits always survive a DOUBLE, and more than the 17 that it prints never; between them the value is compared with what the DOUBLE prints.
-create or replace temp macro survives_double(v) as case
+create macro survives_double(v) as case
   when length(v) <= 16 and not contains(lower(v), 'e') then true
   when try_cast(v as double)::varchar = v then true
   when length(rtrim(digits_of(v), '0')) > 17 then false
   else coalesce(isfinite(try_cast(v as double)) and number_key(v) = number_key(try_cast(v as double)::varchar), false) end;
 
-create or replace temp macro looks_like_instant(v) as
+create macro looks_like_instant(v) as
   regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[-+][0-9]{2}(:?[0-9]{2})?)');
 -- The engine reads an offset only behind seconds.
-create or replace temp macro instant_text(v) as regexp_replace(v, '^(.{11}[0-9]{2}:[0-9]{2})(Z|[-+][0-9:]+)$', '\1:00\2');
-create or replace temp macro is_instant(v) as looks_like_instant(v) and try_cast(instant_text(v) as timestamptz) is not null;
-create or replace temp macro looks_like_local_time(v) as
+create macro instant_text(v) as regexp_replace(v, '^(.{11}[0-9]{2}:[0-9]{2})(Z|[-+][0-9:]+)$', '\1:00\2');
+create macro is_instant(v) as looks_like_instant(v) and try_cast(instant_text(v) as timestamptz) is not null;
+create macro looks_like_local_time(v) as
   regexp_full_match(v, '[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?');
-create or replace temp macro is_local_time(v) as looks_like_local_time(v) and try_cast(v as timestamp) is not null;
+create macro is_local_time(v) as looks_like_local_time(v) and try_cast(v as timestamp) is not null;
 
 -- What one text value is: a class of src/ingest/value-classes.ts, whose number stands here when it is run.
-create or replace temp macro text_class(v) as case
+create macro text_class(v) as case
   when v is null then 0
   when v = '' then {{empty}}
   when try_cast(v as bigint)::varchar = v then
@@ -42,13 +42,13 @@ create or replace temp macro text_class(v) as case
   else {{text}} end;
 
 -- Digits before and after the point of a plain number; an exponent number answers 99, which no DECIMAL holds.
-create or replace temp macro whole_digits(v) as case when is_plain(v) then length(ltrim(split_part(v, '.', 1), '-')) when is_number(v) then 99 else 0 end;
-create or replace temp macro part_digits(v) as case when is_plain(v) then length(rtrim(split_part(v, '.', 2), '0')) else 0 end;
+create macro whole_digits(v) as case when is_plain(v) then length(ltrim(split_part(v, '.', 1), '-')) when is_number(v) then 99 else 0 end;
+create macro part_digits(v) as case when is_plain(v) then length(rtrim(split_part(v, '.', 2), '0')) else 0 end;
 -- A plain number times ten to the power of `places`, of which no other digits stand behind its point.
-create or replace temp macro shifted(v, places) as split_part(v, '.', 1) || rpad(rtrim(split_part(v, '.', 2), '0'), places, '0');
+create macro shifted(v, places) as split_part(v, '.', 1) || rpad(rtrim(split_part(v, '.', 2), '0'), places, '0');
 
 -- A JSON value as `src/ingest` hands it over: a letter for its kind (n s b j), then its text. JSON strings are text, dates or times, never numbers.
-create or replace temp macro token_class(v) as case
+create macro token_class(v) as case
   when v is null then 0
   when starts_with(v, 'n') then text_class(substr(v, 2))
   when starts_with(v, 'b') then {{boolean}}
@@ -61,22 +61,22 @@ create or replace temp macro token_class(v) as case
   else {{text}} end;
 
 -- The same for a column in which a string that is only text has been seen: its other strings need no closer look.
-create or replace temp macro loose_token_class(v) as case
+create macro loose_token_class(v) as case
   when v is null then 0
   when v = 's' then {{empty}}
   when starts_with(v, 's') then {{text}}
   else token_class(v) end;
 
 -- A document that was sent, without commas behind a last element or member: the engine takes them for valid, and no JSON has them.
-create or replace temp macro trimmed_json(v) as case when json_valid(v) and regexp_matches(v::varchar, ',\s*[\]}]')
+create macro trimmed_json(v) as case when json_valid(v) and regexp_matches(v::varchar, ',\s*[\]}]')
   then regexp_replace(v::varchar, '("(?:[^"\\]|\\.)*")|,(\s*[\]}])', '\1\2', 'g')::json
   else v end;
 
 -- A document of the engine's JSON with null for NaN and infinities, which no JSON has. A byte that no JSON holds is put behind every text and in the place of
 -- every such number, and tells the two apart.
-create or replace temp macro finite_json(v) as case when contains(v::varchar, 'NaN') or contains(v::varchar, 'Infinity')
+create macro finite_json(v) as case when contains(v::varchar, 'NaN') or contains(v::varchar, 'Infinity')
   then replace(replace(regexp_replace(v::varchar, '("(?:[^"\\]|\\.)*")|-?(?:NaN|Infinity)', '\1' || chr(1), 'g'), '"' || chr(1), '"'), chr(1), 'null')::json
   else v end;
 
 -- A document of the engine's JSON with a zero before every point that has no digit there, as decimals of no whole digits are printed.
-create or replace temp macro pointed_json(v) as replace(replace(regexp_replace(v::varchar, '("(?:[^"\\]|\\.)*")|([-\[:,])\.', '\1\2' || chr(1), 'g'), '"' || chr(1), '"'), chr(1), '0.')::json;
+create macro pointed_json(v) as replace(replace(regexp_replace(v::varchar, '("(?:[^"\\]|\\.)*")|([-\[:,])\.', '\1\2' || chr(1), 'g'), '"' || chr(1), '"'), chr(1), '0.')::json;

@@ -12,7 +12,7 @@ import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument } from './contract/operations.ts';
-import { loadPipelines } from './ingest/pipeline.ts';
+import { listFunctions, loadPipelines, type Pipelines } from './ingest/pipeline.ts';
 import { openJobQueue } from './jobs/queue.ts';
 import { openEmbeddedPlaces } from './places/embedded.ts';
 import { openProvidedPlaces } from './places/provider.ts';
@@ -160,7 +160,7 @@ async function openJobs({ log, metrics, opened }: Opening, url: string) {
 }
 
 /** Opens the lake's files, and the engines that read and write them. */
-async function openLake({ config, log, opened }: Opening, db: Database) {
+async function openLake({ config, log, opened }: Opening, db: Database, pipelines: Pipelines) {
   const { place } = config.lake;
   await requirePlace(db, place);
   const lake = await openLakeStore(config, place);
@@ -179,7 +179,13 @@ async function openLake({ config, log, opened }: Opening, db: Database) {
   opened.push(() => reads.close());
   opened.push(() => exporting.close());
   const { threads } = config.duckdb;
-  const staging = await openDuckdbWriter({ lakeFolder, files: lakeFiles, workFolder: join(config.dataDir, 'work'), threads });
+  const staging = await openDuckdbWriter({
+    lakeFolder,
+    files: lakeFiles,
+    workFolder: join(config.dataDir, 'work'),
+    threads,
+    functions: listFunctions(pipelines),
+  });
   opened.push(() => staging.close());
   return { lake, lakeFiles, lakeFolder, reads, exporting, staging, versions: new Versions({ db, lakeFolder }) };
 }
@@ -202,14 +208,14 @@ export async function createContext(config: Config): Promise<Context> {
     await sweepScratch(join(config.dataDir, 'tmp'));
     const opening: Opening = { config, log, metrics, opened };
     const { url, db, admission } = await openPostgres(opening, (error) => giveUp(error));
-    const lakehouse = await openLake(opening, db);
+    const pipelines = await loadPipelines(join(config.root, 'pipelines'));
+    const lakehouse = await openLake(opening, db, pipelines);
     const { reads, exporting } = lakehouse;
     const links = { baseUrl: config.baseUrl ?? '' };
     const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);
     opened.push(() => objects.close());
     const iot = await openDeviceRoom({ config, db, onProblem: (cause, what) => log.warn({ err: cause }, what) });
     opened.push(() => iot.close());
-    const pipelines = await loadPipelines(join(config.root, 'pipelines'));
     const { callerStatements, organizationStatements } = config.limits;
     const shares = new FairShares({ perCaller: callerStatements, perOwner: organizationStatements, waiting: 32, waitMs: 10_000 });
     const drawingShares = new FairShares({ perCaller: 1, perOwner: 1, waiting: 32, waitMs: 30_000 });

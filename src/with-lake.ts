@@ -3,7 +3,7 @@ import type { LakeTools } from './operator/lake.service.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/database.ts';
 import { StartError } from './errors.ts';
-import { loadPipelines } from './ingest/pipeline.ts';
+import { listFunctions, loadPipelines } from './ingest/pipeline.ts';
 import type { LakePlace } from './lakehouse/tables/files/lake-settings.ts';
 import { findPlace } from './lakehouse/tables/files/place.ts';
 import type { Warehouse } from './lakehouse/terms/warehouse.ts';
@@ -36,8 +36,10 @@ export async function useLake<T>(config: Config, db: Database, work: (tools: Lak
     const { objects } = await openObjects(config, () => '');
     closed(objects);
     const { threads } = config.duckdb;
-    const staging = closed(await openDuckdbWriter({ lakeFolder: files.folder, files, workFolder: join(config.dataDir, 'work'), threads }));
     const pipelines = await loadPipelines(join(config.root, 'pipelines'));
+    const functions = listFunctions(pipelines);
+    const workFolder = join(config.dataDir, 'work');
+    const staging = closed(await openDuckdbWriter({ lakeFolder: files.folder, files, workFolder, threads, functions }));
     return await work({ db, staging, pipelines, objects, lake, lakeFolder: files.folder, place, wanted: config.lake.place, openStore });
   } finally {
     for (const each of closing.reverse()) await each.close();

@@ -61,16 +61,14 @@ export function fill(step: string, slots: Readonly<Record<string, string>> = {})
 }
 
 /** A file of functions holds several statements; each runs by itself. */
-const statementsOf = (step: string): Statement[] =>
+const statementsOf = (step: string): string[] =>
   step
     .split(/;\s*\n(?=\n|create)|;\s*$/)
     .map((sql) => sql.trim())
-    .filter((sql) => sql !== '')
-    .map((sql) => ({ sql, values: [] }));
+    .filter((sql) => sql !== '');
 
-export const listFunctions = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.functions);
-/** The functions for text. They need those of `listFunctions`, and the variable `missing_marks` when they run. */
-export const listTextFunctions = (pipelines: Pipelines): Statement[] => statementsOf(pipelines.textFunctions);
+/** The functions that the steps share. Those for text need the variables `missing_marks` and `missing_numbers` when they run. */
+export const listFunctions = (pipelines: Pipelines): string[] => [pipelines.functions, pipelines.textFunctions].flatMap(statementsOf);
 
 export const setVariable = (name: string, value: string | null | readonly string[]): Statement => ({
   sql: `set variable ${name} = $1`,

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
+import { listFunctions } from '../../src/ingest/pipeline.ts';
 import { ingestUpload } from '../../src/ingest/uploads/ingest.ts';
 import { openDuckdbWriter } from '../../src/lakehouse/engines/duckdb/write.ts';
 import { fixture, openLake, type Lake } from './setup.ts';
@@ -108,8 +109,14 @@ test('one bad file among good ones makes a partial upload that says which', asyn
 
 test('a file whose records do not fit the memory of the engine is refused; the same file is read where they do', async () => {
   const csv = ['n,note', ...Array.from({ length: 30 }, (_, row) => `${row},${String.fromCodePoint(97 + (row % 26)).repeat(4_000_000)}`)];
+  const functions = listFunctions(lake.deps.pipelines);
   const read = async (memoryLimit: string) => {
-    const staging = await openDuckdbWriter({ lakeFolder: join(lake.folder, 'lake'), workFolder: join(lake.folder, 'work'), memoryLimit });
+    const staging = await openDuckdbWriter({
+      lakeFolder: join(lake.folder, 'lake'),
+      workFolder: join(lake.folder, 'work'),
+      memoryLimit,
+      functions,
+    });
     try {
       const id = await lake.receive(await lake.makeTable(), 'csv', [{ path: 'notes.csv', bytes: csv.join('\n') }]);
       return await ingestUpload({ ...lake.deps, staging }, id);
@@ -127,10 +134,16 @@ test('a replay whose records do not fit the memory of the engine ends, and its b
   const id = await lake.receive(table, 'csv', [{ path: 'notes.csv', bytes: ['n,note', '99,short', ...long].join('\n') }]);
   const first = await ingestUpload({ ...lake.deps, maxRecordBytes: 3_000_000 }, id);
   expect(first).toMatchObject({ status: 'partial', files: [{ stored: 1, quarantined: 30 }] });
+  const functions = listFunctions(lake.deps.pipelines);
   const replay = async (memoryLimit: string) => {
     await lake.db.run(sql('test')`update upload_files set replay_requested_at = now() where upload_id = ${id}`);
     await lake.db.run(sql('test')`update uploads set status = 'running', completed_at = null where id = ${id}`);
-    const staging = await openDuckdbWriter({ lakeFolder: join(lake.folder, 'lake'), workFolder: join(lake.folder, 'work'), memoryLimit });
+    const staging = await openDuckdbWriter({
+      lakeFolder: join(lake.folder, 'lake'),
+      workFolder: join(lake.folder, 'work'),
+      memoryLimit,
+      functions,
+    });
     try {
       return await ingestUpload({ ...lake.deps, staging }, id);
     } finally {
@@ -151,6 +164,7 @@ test('rows that are too wide to be written by the hundred thousand at once are w
     lakeFolder: join(lake.folder, 'lake'),
     workFolder: join(lake.folder, 'work'),
     memoryLimit: '80MB',
+    functions: listFunctions(lake.deps.pipelines),
   });
   const table = await lake.makeTable();
   const bring = async (name: string, lines: readonly unknown[]) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { sql } from '../../src/database/sql.ts';
 import { ingestUpload, type IngestOptions } from '../../src/ingest/uploads/ingest.ts';
-import { loadPipelines } from '../../src/ingest/pipeline.ts';
+import { listFunctions, loadPipelines } from '../../src/ingest/pipeline.ts';
 import type { ReadingOptions } from '../../src/ingest/typing/readings.ts';
 import { printPhysicalType } from '../../src/lakehouse/tables/staging.ts';
 import { quoteName } from '../../src/lakehouse/terms/quoting.ts';
@@ -31,8 +31,9 @@ export async function openLake() {
     baseUrl: () => 'http://127.0.0.1:1/objects',
   });
   const lake = await openFolderStore({ folder: join(folder, 'lake'), secret: Buffer.alloc(32, 7), baseUrl: () => '' });
-  const staging = await openDuckdbWriter({ lakeFolder: join(folder, 'lake'), workFolder: join(folder, 'work') });
   const pipelines = await loadPipelines(join(ROOT, 'pipelines'));
+  const functions = listFunctions(pipelines);
+  const staging = await openDuckdbWriter({ lakeFolder: join(folder, 'lake'), workFolder: join(folder, 'work'), functions });
   const engine = await DuckDBInstance.create(':memory:', { threads: '2' });
   const reader: DuckDBConnection = await engine.connect();
   await reader.run(`set timezone = 'UTC'`);

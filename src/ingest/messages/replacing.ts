@@ -7,7 +7,7 @@ import { listFilesAt, type ColumnState } from '../../lakehouse/tables/manifest.t
 import type { LakeFile } from '../../lakehouse/tables/manifest-rows.ts';
 import { setFilesVariable, writeSelect, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { listFunctions, setVariable } from '../pipeline.ts';
+import { setVariable } from '../pipeline.ts';
 import type { Batch } from './tables.ts';
 
 /** What rows are replaced with. */
@@ -25,14 +25,13 @@ export async function replaceRows<T>(
   replace: (batch: Batch, written: (Staged | undefined)[]) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const { staging, pipelines } = deps;
+  const { staging } = deps;
   const work = join(staging.workFolder, 'ingest', randomUUID());
   await mkdir(work, { recursive: true, mode: 0o700 });
   const attempt = async () => {
     const session = await staging.session({ signal });
     const written: (Staged | undefined)[] = [];
     try {
-      await session.prepare(listFunctions(pipelines));
       return await replace({ ...deps, session, experimentId, work }, written);
     } catch (error) {
       await removeUncommitted(deps, written);

@@ -23,7 +23,7 @@ import { prepareMacros } from './macros.ts';
 import { prepareAnnotations, prepareDevices, prepareMeasurements, type Batch, type NewTables, type Prepared } from './tables.ts';
 import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
-import { listFunctions, hashPipelines, type Pipelines } from '../pipeline.ts';
+import { hashPipelines, type Pipelines } from '../pipeline.ts';
 
 export {
   insertContributors,
@@ -268,7 +268,6 @@ async function attempt(
         prepared.push(devices);
         onDevices?.(devices.staged);
         await before?.ended.catch(() => undefined);
-        if (rows.some(({ results }) => results.length > 0)) await session.prepare(listFunctions(pipelines));
         prepared.push(...(await prepareMacros(batch, rows)));
         prepared.push(...(await prepareAnnotations(batch, rows)));
       } finally {

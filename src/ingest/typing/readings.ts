@@ -6,7 +6,7 @@ import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { nameColumns } from './columns.ts';
-import { fill, listTextFunctions, setVariable, type Pipelines } from '../pipeline.ts';
+import { fill, setVariable, type Pipelines } from '../pipeline.ts';
 import { DAY_CLASSES, SENT_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
 import type { BronzeField, TextForm, Reading } from './classes.ts';
 import { noteOthers, type Majority } from './other-values.ts';
@@ -281,7 +281,6 @@ export async function chooseReadings(
       sql: "set variable missing_numbers = (select list(number_key(mark)) from (select unnest(getvariable('missing_marks')) as mark) where is_number(mark))",
       values: [],
     },
-    ...listTextFunctions(pipelines),
   ]);
   const names = nameColumns(
     text.fields.map(({ key }) => key),

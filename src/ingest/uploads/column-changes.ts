@@ -13,7 +13,7 @@ import { printType } from '../../lakehouse/terms/types.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { isColumnName, isOwnColumn, nameOddColumn } from '../typing/columns.ts';
-import { fill, listFunctions, type Pipelines } from '../pipeline.ts';
+import { fill, type Pipelines } from '../pipeline.ts';
 import { printValue } from '../typing/printed-values.ts';
 import { chooseReadings, type DayOrder, type TypeWord } from '../typing/readings.ts';
 import { requireRoom, decideFileTypes, type ColumnReport } from '../typing/decide.ts';
@@ -144,7 +144,6 @@ async function readAgain(
   const value = isKept ? 'null::varchar' : marked;
   const text = odd ? `coalesce(${quoteName(odd.name)}, ${value})` : value;
   await session.prepare([
-    ...listFunctions(pipelines),
     // the last digits of a row's id are the number of its record in the file
     {
       sql: `create or replace temp view bronze_sent as select substr(id, 21) as fieldlake_row, ${text} as ${sent} from (${rows})`,

@@ -11,7 +11,7 @@ import { useSession, type StagingArea, type StagingSession } from '../../lakehou
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
 import { SOURCE_KINDS, type SourceKind } from '../limits.ts';
-import { fill, listFunctions, setVariable, type Pipelines } from '../pipeline.ts';
+import { fill, setVariable, type Pipelines } from '../pipeline.ts';
 import { BufferedFile, Refusals, type RefusalReason } from '../record-writer.ts';
 import { refuseIfToBlame, refuseUnreadable } from './read/parquet.ts';
 import type { BronzeSource, ReadDeps } from './sources.ts';
@@ -65,7 +65,7 @@ interface FileReading {
 
 /** Reads a file in a session of its own, with a list of the records that it refuses in the folder `work`. */
 export async function useReading<T>(
-  deps: Pick<IngestDeps, 'db' | 'staging' | 'pipelines'>,
+  deps: Pick<IngestDeps, 'db' | 'staging'>,
   work: string,
   signal: AbortSignal | undefined,
   read: (reading: FileReading) => Promise<T>,
@@ -73,10 +73,9 @@ export async function useReading<T>(
   const refusedFile = await BufferedFile.create(join(work, 'refused'));
   const written: FileReading['written'] = [];
   try {
-    return await useSession(deps.staging, { signal }, async (session) => {
-      await session.prepare(listFunctions(deps.pipelines));
-      return await read({ session, refusals: new Refusals(refusedFile), refusedFile, written });
-    });
+    return await useSession(deps.staging, { signal }, (session) =>
+      read({ session, refusals: new Refusals(refusedFile), refusedFile, written }),
+    );
   } catch (error) {
     await removeUncommitted(deps, written);
     throw error;
