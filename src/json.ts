@@ -143,10 +143,65 @@ function read(text: string, numbers: Numbers | undefined): unknown {
   }
 }
 
-/** Reads a long text as `readJson` does, with turns for others in between. Throws SyntaxError. */
+const ZERO = 48;
+const POINT = 46;
+const isDigitOrPoint = (code: number) => (code >= ZERO && code < ZERO + 10) || code === POINT;
+/** Digits that any double keeps: of a whole number, and of one with a fraction as JavaScript prints it. */
+const KEPT_DIGITS = 15;
+const KEPT_PRINTED = 17;
+
+/** Whether a text has a number of so many digits that a double may hold another one. It may say yes for digits inside a string. */
+function hasLongNumber(text: string): boolean {
+  // a longer number has a digit or a point at one of the places that this looks at
+  for (let at = KEPT_DIGITS; at < text.length; at += KEPT_DIGITS + 1) {
+    if (!isDigitOrPoint(text.charCodeAt(at))) continue;
+    let first = at;
+    while (isDigitOrPoint(text.charCodeAt(first - 1))) first -= 1;
+    let digits = 0;
+    let most = KEPT_DIGITS;
+    for (let code = text.charCodeAt((at = first)); isDigitOrPoint(code); code = text.charCodeAt(++at)) {
+      if (code === POINT) most = KEPT_PRINTED;
+      else if (digits > 0 || code !== ZERO) digits += 1;
+    }
+    if (digits > most) return true;
+  }
+  return false;
+}
+
+/** The digits of a number, without sign, point, exponent and zeros at either end. */
+const digitsOf = (number: string): string => number.replace(/e.*/i, '').replaceAll(/\D/g, '').replace(/^0+/, '').replace(/0+$/, '');
+
+const isWhole = (number: string): boolean => !/[.e]/i.test(number);
+
+/** Characters of a number that are looked at; a longer one takes time by the square of its length. */
+const MOST_CHARACTERS = 1_000;
+
+/** Whether a double holds a number as far as its digits say. Of a fraction 17 digits count. Numbers beyond all doubles are none that it could hold otherwise. */
+export function isHeldByDouble(number: string): boolean {
+  if (number.length > MOST_CHARACTERS) return false;
+  const digits = digitsOf(number);
+  const value = Number(number);
+  if (digits.length <= (isWhole(number) ? KEPT_DIGITS : KEPT_PRINTED) || !Number.isFinite(value)) return true;
+  return [String(value), value.toPrecision(Math.min(100, digits.length))].some((printed) => digitsOf(printed) === digits);
+}
+
+// JavaScript prints 2 to the 63rd with zeros at its end, though a double holds it
+const isLost = (value: number, source: string): boolean =>
+  isWhole(source) ? value !== 0 && String(value) !== source : !isHeldByDouble(source);
+const keepLost: Numbers = (value, source) => (isLost(value, source) ? JSON.rawJSON(source) : value);
+const printLost: Numbers = (value, source) => (isLost(value, source) ? source : value);
+
+/** Reads a JSON text. A number that a JavaScript number would print as another one is printed as it was written. Throws SyntaxError. */
+export const readFullJson = (text: string): unknown => readJson(text, hasLongNumber(text) ? keepLost : undefined);
+
+/** Reads a JSON text. A number that a JavaScript number would print as another one becomes text. Throws SyntaxError. */
+export const readTextualJson = (text: string): unknown => readJson(text, hasLongNumber(text) ? printLost : undefined);
+
+/** Reads a long text as `readFullJson` does, with turns for others in between. Throws SyntaxError. */
 export async function readLongJson(text: string): Promise<unknown> {
-  if (!hasEscapedKey(text)) return native(text);
-  const reading = steps(text, undefined);
+  const numbers = hasLongNumber(text) ? keepLost : undefined;
+  if (numbers === undefined && !hasEscapedKey(text)) return native(text);
+  const reading = steps(text, numbers);
   for (;;) {
     await setImmediate();
     const { done, value } = reading.next();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readExactJson, readJson } from '../src/json.ts';
+import { isHeldByDouble, readExactJson, readFullJson, readJson, readLongJson, readTextualJson } from '../src/json.ts';
 import { seedRandomTests } from './support/random.ts';
 
 beforeAll(seedRandomTests);
@@ -207,5 +207,85 @@ describe('reading JSON', () => {
     expect(JSON.stringify(readExactJson(text))).toBe(text);
     expect(JSON.stringify(readExactJson(text.replace('\\n', '')))).toBe(text.replace('\\n', ''));
     expect(readJson(text, (_value, source) => source)).toEqual({ a: '1.0', 'b\n': ['12345678901234567890', '-0', '1e2', '5'], c: '1.0' });
+  });
+});
+
+describe('long numbers', () => {
+  const digits = fc.string({ unit: fc.integer({ min: 0, max: 9 }).map(String), minLength: 1, maxLength: 40 });
+  const fraction = fc.option(digits, { nil: undefined });
+  const number = fc
+    .tuple(fc.constantFrom('', '-'), digits, fraction)
+    .map(([sign, whole, part]) => `${sign}${whole.replace(/^0+(?=\d)/, '')}${part === undefined ? '' : `.${part}`}`);
+  /** As many digits as were written, of the number whose text it is. */
+  const valueOfText = (text: string): [bigint, number] => [BigInt(text.replace('.', '')), text.split('.')[1]?.length ?? 0];
+
+  test('are printed as they were written, or a double holds them', async () => {
+    await fc.assert(
+      fc.asyncProperty(number, async (text) => {
+        const body = `{"a":[${text}, ${text}],"b":"${text}"}`;
+        const read = readFullJson(body) as { a: unknown[]; b: string };
+        expect(await readLongJson(body)).toEqual(read);
+        expect(read.b).toBe(text);
+        for (const value of read.a) {
+          if (JSON.isRawJSON(value)) expect(value.rawJSON).toBe(text);
+          else if (text.includes('.')) expect(Math.abs(Number(text) - Number(value))).toBe(0);
+          else expect(BigInt(JSON.stringify(value).replace('-0', '0'))).toBe(BigInt(text));
+        }
+        const [textual] = (readTextualJson(body) as { a: unknown[] }).a;
+        expect(textual).toEqual(JSON.isRawJSON(read.a[0]) ? text : read.a[0]);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('a double holds a number that it would give back, and no other of more than 17 digits', () => {
+    fc.assert(
+      fc.property(number, (text) => {
+        const [units, scale] = valueOfText(text);
+        const value = Number(text);
+        const isExact =
+          scale === 0 ? BigInt(value) === units : Math.abs(value) < 1e20 && valueOfText(value.toFixed(Math.min(scale, 60)))[0] === units;
+        const count = units.toString().replace(/^-/, '').replace(/0+$/, '').length;
+        if (count < 16 || isExact) expect(isHeldByDouble(text)).toBe(true);
+        else if (count > 17 && !text.endsWith('0')) expect(isHeldByDouble(text)).toBe(false);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('a number of a million digits keeps them', () => {
+    for (const text of [`0.${'0'.repeat(1e6)}${'1'.repeat(20)}`, `1${'0'.repeat(1e6)}.5`, '7'.repeat(1e6)])
+      expect(readFullJson(`{"n":${text}}`)).toEqual({ n: JSON.rawJSON(text) });
+  });
+
+  test('what JavaScript prints stays a number', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        expect(readFullJson(`[${JSON.stringify(value)}]`)).toEqual([value === 0 ? 0 : value]);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test.each([
+    '9007199254740993',
+    '-9223372036854775808',
+    '12345678901234567890',
+    '0.1234567890123456789',
+    '1234567890.123456789012',
+    '1.00000000000000000001e5',
+  ])('%s keeps its digits', (text) => {
+    expect(readFullJson(`{"n":${text}}`)).toEqual({ n: JSON.rawJSON(text) });
+  });
+
+  test.each([
+    '9007199254740992',
+    '10000000000000000',
+    '0.10000000000000001',
+    '0.1000000000000000055511151231257827',
+    '1.7976931348623157e308',
+    '1e400',
+  ])('%s is the number that a double holds', (text) => {
+    expect(readFullJson(`{"n":${text}}`)).toEqual({ n: Number(text) });
   });
 });

@@ -28,6 +28,9 @@ const PATTERNS: Readonly<Record<string, string>> = {
     'must be a URL such as https://example.org/fieldlake, without a user name, spaces and a #fragment',
 };
 
+/** What is asked of a number whose digits JavaScript would not keep. */
+const LONG_NUMBER = 'has more digits than are kept of a number: send it as text';
+
 const either = (names: readonly string[]) => [...new Set(names)].join(' or ');
 
 const typesOf = ({ params }: ErrorObject): string[] => [(params as { type: string | string[] }).type].flat();
@@ -54,7 +57,10 @@ const formatted = (format: string) => `must be ${FORMATS[format] ?? `in the form
 /** What each rule of a schema asks for, as the rest of a sentence that begins with the place. */
 const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
   required: () => 'is required',
-  type: (error) => `must be ${either(typesOf(error).map((type) => NOUNS[type] ?? type))}`,
+  type: (error) =>
+    JSON.isRawJSON(error.data) && typesOf(error).includes('string')
+      ? LONG_NUMBER
+      : `must be ${either(typesOf(error).map((type) => NOUNS[type] ?? type))}`,
   enum: ({ params }) => oneOf((params as { allowedValues: unknown[] }).allowedValues),
   const: ({ params }) => `must be ${String((params as { allowedValue: unknown }).allowedValue)}`,
   format: ({ params }) => formatted((params as { format: string }).format),

@@ -1,3 +1,5 @@
+import { isRecord } from '../json.ts';
+
 /** Measurements come in an envelope: `{ sample: [measurement, …], … }`. What a macro sees is the measurement. */
 export type NormalisedInput = { run: true; data: unknown; discarded: number } | { run: false; error: string };
 
@@ -19,5 +21,5 @@ export const normaliseInput = (data: unknown): NormalisedInput => {
     if (sample.length === 0) return { run: false, error: 'empty-envelope: the sample-envelope of this item holds no measurement.' };
     return { run: true, data: sample[0], discarded: sample.length - 1 };
   }
-  return { run: true, data: typeof sample === 'object' && sample !== null ? sample : data, discarded: 0 };
+  return { run: true, data: isRecord(sample) ? sample : data, discarded: 0 };
 };

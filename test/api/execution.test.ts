@@ -40,6 +40,23 @@ describe('POST /api/v1/macros/{id}/execute', () => {
     expect((await owner()('POST', `/api/v1/macros/${UNKNOWN}/execute`, { body: { data: {} } })).status).toBe(404);
   });
 
+  test('python sees whole numbers digit by digit, however they are sent, and gives them as text', async () => {
+    const { id } = await macro('return {"n": json["n"], "next": json["n"] + 1, "list": json["list"], "of": ctx["n"]}', 'python');
+    for (const n of ['9007199254740993', '-9223372036854775808', '12345678901234567890', '12']) {
+      const text = `{"n":${n},"list":[${n},0.5]}`;
+      const told = (value: bigint) => (BigInt.asIntN(53, value) === value ? Number(value) : String(value));
+      const output = { n: told(BigInt(n)), next: told(BigInt(n) + 1n), list: [told(BigInt(n)), 0.5], of: told(BigInt(n)) };
+      for (const data of [JSON.rawJSON(n), null]) {
+        const sent = data === null ? { data: text, context: `{"n":${n}}` } : { data: { n: data, list: [data, 0.5] }, context: { n: data } };
+        const answer = await owner()('POST', `/api/v1/macros/${id}/execute`, { body: sent });
+        expect(answer.body.output, answer.text).toEqual(output);
+        const item = { id: '1', macro_id: id, ...sent };
+        const batch = await owner()('POST', '/api/v1/macros/execute-batch', { body: { items: [item] } });
+        expect(batch.body.results[0].output, batch.text).toEqual(output);
+      }
+    }
+  });
+
   test.each([
     ['javascript', 'return { keys: Object.keys(json), around: Object.keys(ctx), same: json };'],
     ['python', 'output["keys"] = list(json)\noutput["around"] = list(ctx)\noutput["same"] = dict(json)'],

@@ -204,6 +204,8 @@ describe('exports', () => {
     expect(refused.body.errors).toEqual([
       { path: '/filters/0/value', message: expect.stringContaining('as text where it is beyond 2^53') as string },
     ]);
+    const long = await call('viewer', 'POST', '', { body: { format: 'csv', ...of(JSON.rawJSON('9007199254740993')) } });
+    expect([long.status, long.body.errors[0]?.message]).toEqual([400, 'has more digits than are kept of a number: send it as text']);
   });
 
   test('refusals at the POST: who, what, and what a read would refuse', async () => {

@@ -125,6 +125,50 @@ describe('metadata in reads', () => {
     expect((await read({})).length).toBe(6);
   });
 
+  test('numbers of more digits than a double has are text, digit by digit', async () => {
+    await clear();
+    const [serial, least] = ['12345678901234567890', '-9223372036854775808'].map((text) => JSON.rawJSON(text));
+    const rows = [
+      { _id: '1', c1: 'P0', c2: serial, c3: 0.1 },
+      { _id: '2', c1: 'P1', c2: [serial, { deep: least }], c3: least },
+      { _id: '3', c1: serial, c2: 7 },
+    ];
+    await add(plots(rows));
+    const [record] = (await owner('GET', path())).body;
+    expect(record.metadata.rows.map(({ c1, c2 }: Record<string, unknown>) => [c1, c2])).toEqual([
+      ['P0', '12345678901234567890'],
+      ['P1', ['12345678901234567890', { deep: '-9223372036854775808' }]],
+      ['12345678901234567890', 7],
+    ]);
+    const shown = (await read({ columns: 'plot,treatment,area', limit: 2 })).map(({ treatment, area }: Record<string, unknown>) => [
+      treatment,
+      area,
+    ]);
+    expect(shown).toEqual([
+      ['12345678901234567890', 0.1],
+      ['["12345678901234567890",{"deep":"-9223372036854775808"}]', -9223372036854775808],
+    ]);
+    await clear();
+  });
+
+  test('a column of numbers refuses one that it would round, as a number and as text, and says where', async () => {
+    await clear();
+    await add(plots([{ _id: '1', c1: 'P0', c3: '0.12345678901234568' }]));
+    await clear();
+    for (const value of [
+      JSON.rawJSON('9007199254740993'),
+      '9007199254740993',
+      JSON.rawJSON('0.1234567890123456789'),
+      ' +12345678901234567890 ',
+    ]) {
+      const refused = await owner('POST', path(), { body: { metadata: plots([...ROWS, { _id: '5', c1: 'P5', c3: value }]) } });
+      expect(refused.status, refused.text).toBe(400);
+      expect(refused.body.errors).toEqual([
+        { path: '/metadata/rows/4/c3', message: 'has more digits than a number keeps; make the column of text' },
+      ]);
+    }
+  });
+
   test('can be filtered by, ordered by, grouped by, listed and exported', async () => {
     await add(plots(ROWS));
     const json = JSON.stringify;

@@ -135,6 +135,22 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/data', (
     expect((await draw('9007199254740993')).body.series).toMatchObject([{ points: { x: [2] } }]);
     const refused = await draw(9007199254740993);
     expect([refused.status, refused.body.code]).toEqual([400, 'QUERY_REFUSED']);
+    const chart = (value: unknown) => {
+      const filters = [{ column: 'big', operator: 'equals', value }];
+      const dataSources = [source('x', 'n', { tableName }), source('y', 'n', { tableName })];
+      return { name: 'Long', chartFamily: 'basic', chartType: 'line', dataConfig: { tableName, filters, dataSources } };
+    };
+    const base = `/api/v1/experiments/${id}`;
+    expect((await owner('POST', `${base}/visualizations`, { body: chart(1) })).status).toBe(201);
+    expect((await owner('GET', `${base}/chart`, { query: { chart: JSON.stringify(chart(1)) } })).status).toBe(200);
+    for (const value of [JSON.rawJSON('9007199254740993'), [1, JSON.rawJSON('0.1234567890123456789')]]) {
+      const kept = await owner('POST', `${base}/visualizations`, { body: chart(value) });
+      const drawn = await owner('GET', `${base}/chart`, { query: { chart: JSON.stringify(chart(value)) } });
+      for (const answer of [kept, drawn]) {
+        expect(answer.status, answer.text).toBe(400);
+        expect(answer.body.errors[0].message).toContain('more digits than are kept of a number: send it as text');
+      }
+    }
   });
 
   test('counts what a pie shares when no values are named, and applies filters', async () => {

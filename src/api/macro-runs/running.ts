@@ -2,7 +2,7 @@
 import type { Measured } from '../../ingest/messages/measured.ts';
 import type { MacroRow } from '../../ingest/messages/macros.ts';
 import { printMacroError, type ItemResult } from '../../sandbox/job.ts';
-import { isRecord, readJson } from '../../json.ts';
+import { isRecord, readFullJson } from '../../json.ts';
 
 /** One run: an element of what a measurement holds. */
 export interface Element {
@@ -17,7 +17,7 @@ export interface Element {
 /** Lists the runs of a measurement: one for each element of an envelope `{sample: […]}`, or one for the measurement itself. */
 export function listElements(row: Measured): Element[] {
   if (row.data === null) return [{ row, index: 0, byteCount: 0, error: 'The measurement has no sample.' }];
-  const whole = readJson(row.data);
+  const whole = readFullJson(row.data);
   const byteCount = Buffer.byteLength(row.data);
   const inner = isRecord(whole) && Object.hasOwn(whole, 'sample') ? whole['sample'] : undefined;
   if (Array.isArray(inner)) {
@@ -31,7 +31,7 @@ export function listElements(row: Measured): Element[] {
 export function readMacroContext({ macroContext }: Measured): Record<string, unknown> | undefined {
   if (macroContext === null) return undefined;
   try {
-    const value = readJson(macroContext);
+    const value = readFullJson(macroContext);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { readJson } from '../../json.ts';
+import { readFullJson } from '../../json.ts';
 import { normaliseInput } from '../../sandbox/input.ts';
 import { BATCH_BYTES, printMacroError, type BatchResult, type ItemResult, type MacroItem } from '../../sandbox/job.ts';
 import { listKept, listLive, type Runnable } from './execution.queries.ts';
@@ -40,7 +40,7 @@ const shown = (macroId: string, { success, output, error, logs, durationMs }: It
 function opened(value: unknown, path: string): unknown {
   if (typeof value !== 'string') return value;
   try {
-    const parsed = readJson(value);
+    const parsed = readFullJson(value);
     if (typeof parsed === 'object' && parsed !== null) return parsed;
   } catch {
     // the error below says so

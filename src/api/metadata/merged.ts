@@ -1,4 +1,5 @@
 /** Merges the metadata tables of an experiment into one: the columns that they add, and one row for each matched column and key. */
+import { isHeldByDouble } from '../../json.ts';
 import { DATE, DOUBLE, STRING, type ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { MetadataColumn } from '../../lakehouse/terms/source.ts';
 import type { MetadataEntry } from './records.ts';
@@ -52,7 +53,12 @@ function cellOf(value: unknown, type: ColumnType): string | number | null {
   if (value === null || value === undefined) return null;
   if (type.kind === 'date') return dayOf(value);
   if (type.kind !== 'double') return textOf(value);
-  const number = typeof value === 'number' ? value : typeof value === 'string' && NUMBER.test(value.trim()) ? Number(value) : NaN;
+  const number =
+    typeof value === 'number'
+      ? value
+      : typeof value === 'string' && NUMBER.test(value.trim()) && isHeldByDouble(value)
+        ? Number(value)
+        : NaN;
   return Number.isFinite(number) ? number : null;
 }
 

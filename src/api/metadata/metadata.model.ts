@@ -10,7 +10,7 @@ export interface MetadataColumn {
    * column that every measurement has.
    */
   name: string;
-  /** Type of its values. What does not fit is null beside measurements. */
+  /** Type of its values. What does not fit is null beside measurements. A `number` has up to 17 digits: a longer one is refused, and kept whole as `string`. */
   type: MetadataColumnType;
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isName, NAME_RULE } from '../../contract/names.ts';
 import type { Problem } from '../../errors.ts';
+import { isHeldByDouble } from '../../json.ts';
 import type { Metadata, MetadataRow } from './metadata.model.ts';
 
 const DEVICE = 'column:device_id';
@@ -25,7 +26,7 @@ export const metadataShape: z.ZodType<Metadata> = z.object({
 
 /** Lists what is wrong with a table of the right shape. `isReserved` says whether every measurement has a column of that name. */
 export function listMetadataProblems(
-  { name, columns, identifierColumnId, experimentQuestionId }: Metadata,
+  { name, columns, rows, identifierColumnId, experimentQuestionId }: Metadata,
   isReserved: (name: string) => boolean,
 ): Problem[] {
   const problems: Problem[] = name === '' || isName(name) ? [] : [{ path: '/metadata/name', message: `must be ${NAME_RULE}` }];
@@ -42,6 +43,17 @@ export function listMetadataProblems(
   if (!ids.has(identifierColumnId)) problems.push({ path: '/metadata/identifierColumnId', message: 'is not the id of a column' });
   if (experimentQuestionId.startsWith('column:') && experimentQuestionId !== DEVICE)
     problems.push({ path: '/metadata/experimentQuestionId', message: `may name no other column than ${DEVICE}` });
+  const numbers = columns.filter(({ id, type }) => type === 'number' && id !== identifierColumnId);
+  rows.forEach((row, index) => {
+    for (const column of numbers) {
+      const value = cellOf(row, column);
+      if (typeof value === 'string' && !isHeldByDouble(value))
+        problems.push({
+          path: `/metadata/rows/${index}/${column.id}`,
+          message: 'has more digits than a number keeps; make the column of text',
+        });
+    }
+  });
   return problems;
 }
 

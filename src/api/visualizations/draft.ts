@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { errors } from '../../errors.ts';
-import { readJson } from '../../json.ts';
+import { readFullJson } from '../../json.ts';
 import { readShape } from '../input/input.service.ts';
 import { configShape, dataConfigShape } from './shape.ts';
 import { CHART_FAMILIES, CHART_TYPES } from './visualizations.model.ts';
@@ -21,7 +21,7 @@ type Draft = z.infer<typeof draftShape>;
 export function parseDraft(text: string): Draft {
   let value: unknown;
   try {
-    value = readJson(text);
+    value = readFullJson(text);
   } catch {
     throw errors.invalidInput().with({ problems: [{ path: '?chart', message: 'Is not valid JSON.' }] });
   }

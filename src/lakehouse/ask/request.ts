@@ -134,7 +134,12 @@ const operand = z.union([...plain, z.bigint(), z.custom<RawNumber>(JSON.isRawJSO
 
 /** Makes the shape of what a filter compares with. */
 export const makeValueShape = <T extends Operand>(of: z.ZodType<T>) =>
-  z.union([of, z.array(of).max(MAX_VALUES), z.null()], { error: `must be one value or an array of at most ${MAX_VALUES} values` });
+  z.union([of, z.array(of).max(MAX_VALUES), z.null()], {
+    error: ({ input }) =>
+      [input].flat().some(JSON.isRawJSON)
+        ? 'has more digits than are kept of a number: send it as text'
+        : `must be one value or an array of at most ${MAX_VALUES} values`,
+  });
 
 /** Makes the shape of a filter over such operands. It refuses unknown keys. */
 export const makeFilterShape = <T extends Operand>(of: z.ZodType<T>) =>
