@@ -89,6 +89,45 @@ message("told")`;
     });
   });
 
+  it('times, spans and exact numbers of numpy and pandas keep what they say', async () => {
+    const code = `import decimal, fractions
+frame = pd.DataFrame({'at': pd.to_datetime(['2026-05-01T12:00:00.5', None])})
+output['values'] = frame['at'].values
+output['grid'] = np.array([['2026-05-01T00:00:00.000000001']], dtype='datetime64[ns]')
+output['single'] = np.array('2026-05-01', dtype='datetime64[D]')
+output['spans'] = np.array([1500000000, 'NaT'], dtype='timedelta64[ns]')
+output['span'] = pd.Timedelta('1 days 00:00:00.123456789')
+output['wide'] = np.longdouble(1) / 4
+output['exact'] = [decimal.Decimal('12345678901234567890'), decimal.Decimal('0.1'), decimal.Decimal('7'), decimal.Decimal('1e400'), fractions.Fraction(2**70)]`;
+    const { results } = await sandbox.run(job('python', code, [{}], { itemTimeoutMs: 5_000 }));
+    expect(results[0]!.error).toBeUndefined();
+    expect(results[0]!.output).toEqual({
+      values: ['2026-05-01T12:00:00.500000000', null],
+      grid: [['2026-05-01T00:00:00.000000001']],
+      single: '2026-05-01',
+      spans: [1.5, null],
+      span: 86400.123456789,
+      wide: 0.25,
+      exact: ['12345678901234567890', 0.1, 7, null, '1180591620717411303424'],
+    });
+  });
+
+  it('times of R keep fractions of a second, whatever kind they are', async () => {
+    const code = `output$at <- as.POSIXct("2026-05-01 14:05:07.123456", tz = "UTC")
+output$whole <- as.POSIXct("2026-05-01 14:05:07", tz = "Europe/Berlin")
+output$many <- as.POSIXct(c("2026-05-01 14:05:07.9999996", NA, "1969-12-31 23:59:59.25"), tz = "UTC")
+output$parsed <- strptime("01.05.2026 14:05", "%d.%m.%Y %H:%M", tz = "UTC")
+output$frame <- data.frame(at = as.POSIXct("2026-05-01 00:00:00.5", tz = "UTC"))`;
+    const { results } = await sandbox.run(job('r', code, [{}], { itemTimeoutMs: 5_000 }));
+    expect(results[0]!.output).toEqual({
+      at: '2026-05-01T14:05:07.123456Z',
+      whole: '2026-05-01T12:05:07Z',
+      many: ['2026-05-01T14:05:08Z', null, '1969-12-31T23:59:59.250000Z'],
+      parsed: '2026-05-01T14:05:00Z',
+      frame: [{ at: '2026-05-01T00:00:00.500000Z' }],
+    });
+  });
+
   it('imports outside the list are refused by name', async () => {
     const { results } = await sandbox.run(job('python', 'import os', [{}]));
     expect(results[0]!.error).toMatchObject({

@@ -34,6 +34,7 @@ local({
   to_plain <- function(value, path = "output", depth = 0) {
     if (depth > MAX_DEPTH) output_error("the output is nested more than ", MAX_DEPTH, " levels deep")
     if (is.null(value)) return(NULL)
+    if (inherits(value, "POSIXlt")) value <- as.POSIXct(value)
     if (is.environment(value)) value <- as.list(value, all.names = TRUE)
     if (inherits(value, "AsIs")) {
       class(value) <- setdiff(class(value), "AsIs")
@@ -61,10 +62,18 @@ local({
     output_error(path, " is of type ", typeof(value), ", which JSON cannot hold")
   }
   scalar <- function(value) if (is.na(value) || (is.numeric(value) && !is.finite(value))) NULL else value
+  # A time to the microsecond. R itself cuts fractions of a second instead of rounding them.
+  iso_time <- function(value) {
+    micros <- round(as.numeric(value) * 1e6)
+    seconds <- floor(micros / 1e6)
+    fraction <- micros - seconds * 1e6
+    text <- format(.POSIXct(seconds, "UTC"), "%Y-%m-%dT%H:%M:%S")
+    ifelse(is.na(micros), NA, paste0(text, ifelse(fraction == 0, "", sprintf(".%06.0f", fraction)), "Z"))
+  }
   as_atoms <- function(value, path) {
     if (is.factor(value)) return(as.character(value))
     if (inherits(value, "Date")) return(format(value))
-    if (inherits(value, "POSIXt")) return(ifelse(is.na(value), NA, format(value, "%Y-%m-%dT%H:%M:%SZ", tz = "UTC")))
+    if (inherits(value, "POSIXt")) return(iso_time(value))
     if (inherits(value, "difftime")) return(as.numeric(value, units = "secs"))
     if (is.complex(value)) output_error(path, " is a complex number; send its parts")
     if (is.raw(value)) return(as.integer(value))

@@ -125,8 +125,9 @@ def to_plain(value, path="output", above=()):
     if HAS_NUMPY:
         if isinstance(value, np.bool_):
             return bool(value)
-        if isinstance(value, (np.integer, np.floating)):
-            return to_plain(value.item(), path, above)
+        if isinstance(value, (np.integer, np.floating)) and not isinstance(value, np.timedelta64):
+            # a wide float gives itself as its item
+            return to_plain(float(value) if isinstance(value, np.longdouble) else value.item(), path, above)
         if isinstance(value, np.datetime64):
             return None if np.isnat(value) else str(value)
         if isinstance(value, np.timedelta64):
@@ -136,12 +137,11 @@ def to_plain(value, path="output", above=()):
             return None
         if isinstance(value, (pd.Timestamp, pd.Period)):
             return value.isoformat() if isinstance(value, pd.Timestamp) else str(value)
-        if isinstance(value, (pd.Timedelta, datetime.timedelta)):
-            return value.total_seconds()
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
+        # that of pandas has nanoseconds, which its own total_seconds leaves out
+        return value / datetime.timedelta(seconds=1)
     if isinstance(value, complex):
         raise OutputError(f"{path} is a complex number; send its parts")
     if any(value is outer for outer in above):
@@ -152,6 +152,9 @@ def to_plain(value, path="output", above=()):
     if isinstance(value, (dict, types.MappingProxyType)):
         return {key_text(key): to_plain(entry, f"{path}.{key}", inside) for key, entry in value.items()}
     if HAS_NUMPY and isinstance(value, np.ndarray):
+        # tolist() makes times in nanoseconds plain numbers
+        if value.dtype.kind in "mM":
+            return [to_plain(entry, path, inside) for entry in value] if value.ndim > 0 else to_plain(value[()], path, above)
         return to_plain(value.tolist(), path, inside)
     if HAS_PANDAS:
         if isinstance(value, pd.DataFrame):
@@ -167,7 +170,8 @@ def to_plain(value, path="output", above=()):
         entries = [to_plain(entry, path, inside) for entry in value]
         return sorted(entries, key=lambda entry: (str(type(entry)), entry)) if all(isinstance(entry, (int, float, str)) for entry in entries) else entries
     if type(value).__module__ == "decimal" or type(value).__module__ == "fractions":
-        return to_plain(float(value), path, above)
+        whole = math.isfinite(value) and abs(value) < 1e40 and value == int(value)
+        return to_plain(int(value) if whole else float(value), path, above)
     raise OutputError(f"{path} is of type {type(value).__name__}, which JSON cannot hold")
 
 
