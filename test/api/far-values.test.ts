@@ -64,6 +64,49 @@ test.each(['at', 'local', 'day'])('pages are walked to the end and back over yea
   expect(seen).toEqual([[1, 2], [3, 4], [5], [3, 4], [1, 2]]);
 });
 
+test('years beyond 9999 and before 0 are written as ISO 8601 has them: with a sign, and six digits or more', async () => {
+  const years = [2024, 9999, 10_000, 12_345, 200_000];
+  const written = years.map((year) => (year > 9999 ? `+${String(year).padStart(6, '0')}` : String(year)));
+  const shown = (await ask({ columns: 'at,local,day', orderBy: 'n' })).body[0].data.rows as Record<string, string>[];
+  const far = (year: string, rest: string) =>
+    year.startsWith('+') ? `${year}-01-01T00:00:00.000000${rest}` : `${year}-01-01T00:00:00.000${rest}`;
+  expect(shown).toEqual(written.map((year) => ({ at: far(year, 'Z'), local: far(year, ''), day: `${year}-01-01` })));
+  expect(shown.map(({ at }) => new Date(at!).getUTCFullYear())).toEqual(years);
+  const csv = await ask({ columns: 'day', orderBy: 'n' }, { accept: 'text/csv' });
+  expect(csv.text.trim().split(/\r?\n/)).toEqual(['day', ...written.map((year) => `${year}-01-01`)]);
+  const groupBy = [{ column: 'local', timeBucket: 'year', timezone: 'UTC' }];
+  const grouped = await ask({ aggregation: JSON.stringify({ groupBy, functions: [{ column: 'day', function: 'max' }] }) });
+  expect(
+    grouped.body[0].data.rows.map((row: object) => Object.values(row)),
+    grouped.text,
+  ).toEqual(shown.map(({ local, day }) => [local, day]));
+});
+
+test('days before the year 0 go out with a sign, and pages are walked over them', async () => {
+  const file = join(site.dataDir, 'ancient.parquet');
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run(`copy (select n::integer as n, make_date(y, 11, 26) as day, make_timestamp(y, 11, 26, 0, 0, 0) as local
+      from (values (1, -4712), (2, -2), (3, 0), (4, 1), (5, 987)) t(n, y)) to '${file}' (format parquet)`);
+  connection.closeSync();
+  instance.closeSync();
+  const owner = site.as(site.cast.owner);
+  const ancient = await uploadTable(owner, path.split('/')[4]!, 'ancient', readFileSync(file), 'parquet');
+  const days: string[] = [];
+  let query: Record<string, string> = { tableName: ancient, columns: 'day,local', orderBy: 'day', pageSize: '2' };
+  for (let pages = 0; pages < 3; pages += 1) {
+    const answer = await owner('GET', path, { query });
+    expect(answer.status, answer.text).toBe(200);
+    for (const { day, local } of answer.body[0].data.rows as { day: string; local: string }[]) {
+      expect(new Date(`${local}Z`).toISOString().split('T')[0]).toBe(day);
+      days.push(day);
+    }
+    const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+    if (next !== undefined) query = Object.fromEntries(new URL(next, 'http://localhost').searchParams);
+  }
+  expect(days).toEqual(['-004712-11-26', '-000002-11-26', '0000-11-26', '0001-11-26', '0987-11-26']);
+});
+
 test('a number beyond what a column holds lies above or below all of its values', async () => {
   const rows = async (operator: string, value: unknown, column = 'n') => {
     const answer = await filtered(column, operator, value);

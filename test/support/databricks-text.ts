@@ -185,6 +185,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   date_trunc: ([of = []], [, at]) => `date_trunc(${literal(constant(of).toLowerCase())}, ${at!})`,
   element_at: renamed('list_extract'),
   exists: ([, condition = []], [list]) => `len(list_filter(${lambda(list!, condition)})) > 0`,
+  format_string: renamed('printf'),
   get_json_object: ([, path = []], [of]) => {
     const keys = [...constant(path).matchAll(/\['([^'?]+)'\]/g)].map(([, key = '']) => `."${key}"`);
     return `json_extract_string(case when json_valid(${of!}) then ${of!} end, ${literal(`$${keys.join('')}`)})`;

@@ -49,6 +49,9 @@ export interface Coarse {
 /** A pattern for numbers as one of the engines writes large and small ones. It has no question marks, because they stand for values in statements. */
 export const SCIENTIFIC = '^(-|)[1-9][.][0-9]+E(-|)([0-9]{1,2}|[12][0-9]{2}|30[0-7])$';
 
+/** The first and the last microsecond, since 1970, of the years that ISO 8601 writes with four digits. */
+export const FOUR_DIGIT_YEARS = '-62167219200000000 and 253402300799999999';
+
 /** Every difference between two warehouses, each with its reason. A dialect only prints; it never decides what is read. */
 export interface Dialect {
   readonly name: 'duckdb' | 'databricks';

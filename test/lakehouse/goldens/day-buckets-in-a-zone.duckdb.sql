@@ -1,4 +1,4 @@
-select concat(cast(? as varchar), coalesce('"' || case when epoch_us("c0") % 1000 = 0 then strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%fZ') end || '"', 'null'), cast(? as varchar), coalesce(case when "c1" between -9007199254740992 and 9007199254740992 then cast("c1" as varchar) else '"' || cast("c1" as varchar) || '"' end, 'null'), '}') as "line"
+select concat(cast(? as varchar), coalesce('"' || case when epoch_us("c0") not between -62167219200000000 and 253402300799999999 then printf('%+07d', year(make_timestamp(epoch_us("c0")))) || strftime(make_timestamp(epoch_us("c0")), '-%m-%dT%H:%M:%S.%fZ') else case when epoch_us("c0") % 1000 = 0 then strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%gZ') else strftime(make_timestamp(epoch_us("c0")), '%Y-%m-%dT%H:%M:%S.%fZ') end end || '"', 'null'), cast(? as varchar), coalesce(case when "c1" between -9007199254740992 and 9007199254740992 then cast("c1" as varchar) else '"' || cast("c1" as varchar) || '"' end, 'null'), '}') as "line"
 from (
   select *
   from (

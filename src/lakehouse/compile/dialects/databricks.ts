@@ -1,7 +1,17 @@
 /** Prints Databricks SQL over the lake's own Delta tables, each read at one version. */
 import type { ColumnType } from '../../terms/catalog.ts';
 import { errors } from '../../../errors.ts';
-import { SCIENTIFIC, bound, joinFragments, q, raw, type AggregateParts, type Dialect, type Fragment } from '../../terms/dialect.ts';
+import {
+  FOUR_DIGIT_YEARS,
+  SCIENTIFIC,
+  bound,
+  joinFragments,
+  q,
+  raw,
+  type AggregateParts,
+  type Dialect,
+  type Fragment,
+} from '../../terms/dialect.ts';
 import { quoteWithBackticks } from '../../terms/quoting.ts';
 import { SAFE } from '../../terms/large-integers.ts';
 import { isCalendar } from '../../terms/plan.ts';
@@ -28,11 +38,16 @@ const microsOf = (reading: Fragment) => q`timestampdiff(MICROSECOND, timestamp_n
 /** Prints the instant of a UTC clock reading. The difference to the epoch is counted between local times, which have no zone. */
 const instant = (reading: Fragment) => q`timestamp_micros(${microsOf(reading)})`;
 
+/** Prints a year as ISO 8601 has those of more than four digits, or before the year 0. */
+const farYear = (of: Fragment) => q`format_string('%+07d', year(${of}))`;
+
 const clock = (reading: Fragment, suffix: string) => {
   const micros = microsOf(reading);
-  const written = (digits: string) =>
-    q`date_format(${reading}, ${raw(`"yyyy-MM-dd'T'HH:mm:ss.${digits}${suffix === '' ? '' : `'${suffix}'`}"`)})`;
-  return q`case when ${micros} % 1000 = 0 then ${written('SSS')} else ${written('SSSSSS')} end`;
+  const written = (digits: string, year = 'yyyy') =>
+    q`date_format(${reading}, ${raw(`"${year}-MM-dd'T'HH:mm:ss.${digits}${suffix === '' ? '' : `'${suffix}'`}"`)})`;
+  const far = q`concat(${farYear(reading)}, ${written('SSSSSS', '')})`;
+  const near = q`case when ${micros} % 1000 = 0 then ${written('SSS')} else ${written('SSSSSS')} end`;
+  return q`case when ${micros} not between ${raw(FOUR_DIGIT_YEARS)} then ${far} else ${near} end`;
 };
 
 const INFINITE = "cast('Infinity' as DOUBLE)";
@@ -51,7 +66,7 @@ const bare = (of: Fragment, type: ColumnType): Fragment => {
     case 'timestamp_ntz':
       return clock(of, '');
     case 'date':
-      return q`date_format(${of}, 'yyyy-MM-dd')`;
+      return q`case when year(${of}) not between 0 and 9999 then concat(${farYear(of)}, date_format(${of}, '-MM-dd')) else date_format(${of}, 'yyyy-MM-dd') end`;
     case 'boolean':
     case 'int':
     case 'bigint':

@@ -1,6 +1,16 @@
 /** Prints SQL of DuckDB over Parquet files. Times are TIMESTAMPTZ; nothing here depends on the session's time zone. */
 import { BIGINT, type ColumnType } from '../../terms/catalog.ts';
-import { SCIENTIFIC, bound, joinFragments, q, raw, type AggregateParts, type Dialect, type Fragment } from '../../terms/dialect.ts';
+import {
+  FOUR_DIGIT_YEARS,
+  SCIENTIFIC,
+  bound,
+  joinFragments,
+  q,
+  raw,
+  type AggregateParts,
+  type Dialect,
+  type Fragment,
+} from '../../terms/dialect.ts';
 import { quoteName } from '../../terms/quoting.ts';
 import { SAFE } from '../../terms/large-integers.ts';
 import { isCalendar, type Bucket, type ScanColumn } from '../../terms/plan.ts';
@@ -39,11 +49,19 @@ const as = (of: Fragment, type: ColumnType) => q`cast(${of} as ${raw(cast(type))
 const utc = (of: Fragment) => q`make_timestamp(epoch_us(${of}))`;
 const instant = (utcReading: Fragment) => q`make_timestamptz(epoch_us(${utcReading}))`;
 
-/** Prints ISO 8601 with milliseconds, or with microseconds where there are any. */
+/** Prints ISO 8601 with milliseconds, or with microseconds where there are any. The engine reads it again. */
 const clock = (of: Fragment, reading: Fragment, suffix: string) => {
   const written = (digits: string) => q`strftime(${reading}, ${raw(`'%Y-%m-%dT%H:%M:%S.${digits}${suffix}'`)})`;
   return q`case when epoch_us(${of}) % 1000 = 0 then ${written('%g')} else ${written('%f')} end`;
 };
+const day = (of: Fragment) => q`strftime(${of}, '%Y-%m-%d')`;
+
+/** Prints a year as ISO 8601 has those of more than four digits, or before the year 0, and what follows it. */
+const far = (of: Fragment, rest: string) => q`printf('%+07d', year(${of})) || strftime(${of}, ${raw(`'${rest}'`)})`;
+const farClock = (of: Fragment, reading: Fragment, suffix: string) =>
+  q`case when epoch_us(${of}) not between ${raw(FOUR_DIGIT_YEARS)} then ${far(reading, `-%m-%dT%H:%M:%S.%f${suffix}`)} else ${clock(of, reading, suffix)} end`;
+const farDay = (of: Fragment) =>
+  q`case when ${of} not between date '0000-01-01' and date '9999-12-31' then ${far(of, '-%m-%d')} else ${day(of)} end`;
 
 /** Prints the text of a value without quotes, for JSON and CSV alike; null where the value is null or not finite. */
 const bare = (of: Fragment, type: ColumnType): Fragment => {
@@ -52,11 +70,11 @@ const bare = (of: Fragment, type: ColumnType): Fragment => {
       // adding zero turns -0 into 0
       return q`case when isfinite(${of}) then cast(${of} + 0 as varchar) end`;
     case 'timestamp':
-      return clock(of, utc(of), 'Z');
+      return farClock(of, utc(of), 'Z');
     case 'timestamp_ntz':
-      return clock(of, of, '');
+      return farClock(of, of, '');
     case 'date':
-      return q`strftime(${of}, '%Y-%m-%d')`;
+      return farDay(of);
     case 'decimal': {
       const printed = q`cast(${of} as varchar)`;
       // without a digit before the point the engine prints none
@@ -150,6 +168,14 @@ const firstInstant: Dialect['instant'] = (local, zone) => {
 
 /** Tests for numbers that DuckDB accepts in statistics. It refuses NaN, infinities and squares that overflow; Spark answers NaN. */
 const tame = (of: Fragment) => q`(isfinite(${of}) and abs(${of}) < 1e150)`;
+
+/** Prints a value so that the engine reads the same value of the text. */
+const exact = (of: Fragment, type: ColumnType): Fragment => {
+  if (type.kind === 'double') return q`cast(${of} as varchar)`;
+  if (type.kind === 'timestamp') return clock(of, utc(of), 'Z');
+  if (type.kind === 'timestamp_ntz') return clock(of, of, '');
+  return type.kind === 'date' ? day(of) : bare(of, type);
+};
 
 const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
   sum: ({ of, type }) => q`cast(sum(${of}) as ${raw(cast(type))})`,
@@ -251,7 +277,7 @@ export const duckdb: Dialect = {
   addend: (of) => of,
   order: ordered,
   json,
-  text: (of, type) => (type.kind === 'double' ? q`cast(${of} as varchar)` : bare(of, type)),
+  text: exact,
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),
   // where the engine has another type, such as for a sum, the value is cast to the column's type
   typed: (of, type) => as(type.kind === 'variant' ? bare(of, type) : of, type),
