@@ -92,6 +92,8 @@ function openValidator(schemas: object, allErrors: boolean): Ajv2020 {
     verbose: true,
     messages: false,
     logger: false,
+    // a number that keeps its digits is an object to JavaScript, and none to JSON
+    code: { process: (code) => code.replaceAll(/typeof (\w+) == "object" && !Array\.isArray\(\1\)/g, '$& && !JSON.isRawJSON($1)') },
   });
   formats.default(ajv);
   const dateTime = formats.default.get('date-time') as { validate: (text: string) => boolean };

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { openContract } from '../../src/contract/contract.ts';
 import type { OpenApiDocument } from '../../src/contract/operations.ts';
 import { measureJson } from '../../src/contract/size.ts';
+import { readFullJson } from '../../src/json.ts';
 
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
 const contract = openContract(document);
@@ -41,6 +42,14 @@ test('a member that is not known is told with those that it may stand for', () =
   expect(chart({ tableName: '', columnName: '', role: 'x', serieName: 'A' })).toEqual([
     { path: '/dataConfig/dataSources/0', message: "has no member 'serieName'. Did you mean 'seriesName'?" },
   ]);
+});
+
+test('a number that keeps its digits is no object', () => {
+  const book = (metadata: unknown) => contract.checkBody('post /api/v1/workbooks', { name: 'A', cells: [], metadata }, 5).problems;
+  const long = readFullJson('[12345678901234567890]') as [unknown];
+  expect(book({ serial: long[0] })).toEqual([]);
+  expect(book(long[0])).toEqual([{ path: '/metadata', message: 'must be an object' }]);
+  expect(book([long[0]])).toEqual([{ path: '/metadata', message: 'must be an object' }]);
 });
 
 test('of a large body the first problem is told', () => {
