@@ -194,6 +194,21 @@ describe('exports', () => {
     }
   });
 
+  test('a workbook that went out comes in again, with the same values', async () => {
+    const csv = 'n,x,day,at,text\n1,0.5,2026-05-01,2026-05-01T12:00:00.5,007\n2,-1e-300,1999-12-31,2026-05-01T23:59:59,=1+1\n3,,,,\n';
+    const sent = await uploadTable(site.as(site.cast.owner), experimentId, 'sent', csv);
+    const columns = ['n', 'x', 'day', 'at', 'text'];
+    const { bytes } = await written({ tableName: sent, format: 'xlsx', columns });
+    const back = await uploadTable(site.as(site.cast.owner), experimentId, 'back', Uint8Array.from(bytes), 'xlsx');
+    const rowsOf = async (tableName: string) =>
+      (
+        await site.as(site.cast.owner)('GET', `/api/v1/experiments/${experimentId}/data`, {
+          query: { tableName, columns: columns.join(','), orderBy: 'n' },
+        })
+      ).body[0].data.rows as object[];
+    expect(await rowsOf(back)).toEqual(await rowsOf(sent));
+  });
+
   test('a whole number that JSON rounds is not taken for its neighbour; as text it is exact', async () => {
     const counted = await uploadTable(site.as(site.cast.owner), experimentId, 'counted', 'n,big\n1,9007199254740992\n2,9007199254740993\n');
     const of = (value: unknown, column = 'big') => ({ tableName: counted, filters: [{ column, operator: 'equals', value }] });

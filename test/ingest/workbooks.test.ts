@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeXlsx } from 'hucre/xlsx';
+import { writeXlsx, writeXlsxStream } from 'hucre/xlsx';
 import { openLake, type Lake } from './setup.ts';
 
 let lake: Lake;
@@ -92,4 +92,29 @@ test('of merged cells, which hold nothing, the report says so', async () => {
     `${many} merged with another, which alone holds their value. Undo that, fill in the value, and send the file anew.`;
   expect(merged.rows.map(({ plot }) => plot)).toEqual(['a', null, null, 'b']);
   expect(notesOf(merged)).toEqual([say('2 of its cells are'), say('1 of its cells is'), say('2 of its cells are')]);
+});
+
+test('an archive with a directory for more than 4 GiB is read, and one whose directory is damaged is refused', async () => {
+  const stream = writeXlsxStream([[1], [2.5]], { name: 'Data', columns: [{ header: 'n' }], zip64: true });
+  const bytes = Buffer.from(await new Response(stream as ReadableStream).arrayBuffer());
+  expect(bytes.readUInt32LE(bytes.length - 6)).toBe(0xffff_ffff);
+  const read = async (file: Buffer) => {
+    const table = await lake.makeTable();
+    const { report } = await lake.ingest(table, 'xlsx', [{ path: 'rows.xlsx', bytes: file }], { reading: {} });
+    return { rows: await lake.rows(table.id), reason: report!.files[0]!.reason };
+  };
+  expect(await read(bytes)).toEqual({ rows: [{ n: 1 }, { n: 2.5 }], reason: null });
+  const part = bytes.indexOf('PK\u0001\u0002', 0, 'latin1');
+  const places = [
+    ['the second end is elsewhere', bytes.length - 34],
+    ['the directory is elsewhere', bytes.length - 50],
+    ['there are more parts', bytes.length - 66],
+    ['a part is longer', bytes.indexOf(Buffer.from([1, 0, 24, 0]), part) + 4],
+    ['a part is elsewhere', bytes.indexOf(Buffer.from([1, 0, 24, 0]), part) + 20],
+  ] as const;
+  for (const [what, place] of places) {
+    const damaged = Buffer.from(bytes);
+    damaged.writeBigUInt64LE(2n ** 63n + 7n, place);
+    expect((await read(damaged)).reason, what).toMatch(/^(wrong_type|unreadable|unpacks_too_large)$/);
+  }
 });
