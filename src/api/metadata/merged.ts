@@ -2,7 +2,7 @@
 import { isHeldByDouble } from '../../json.ts';
 import { DATE, DOUBLE, STRING, type ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { MetadataColumn } from '../../lakehouse/terms/source.ts';
-import type { MetadataEntry } from './records.ts';
+import { isNumber, type MetadataEntry } from './records.ts';
 
 /** What one table adds, without its rows. */
 export interface MetadataShape {
@@ -35,8 +35,6 @@ export function mergeColumns(shapes: readonly MetadataShape[]): MetadataColumn[]
   return [...merged.values()].map((column) => ({ ...column, stored: column.name }));
 }
 
-// no digit may be read in two ways: a long text of digits that is no number would take time by the square of its length
-const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 const DAY = /^\d{4}-\d\d-\d\d(?=$|[T ])/;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\0', '\ufffd');
@@ -54,11 +52,7 @@ function cellOf(value: unknown, type: ColumnType): string | number | null {
   if (type.kind === 'date') return dayOf(value);
   if (type.kind !== 'double') return textOf(value);
   const number =
-    typeof value === 'number'
-      ? value
-      : typeof value === 'string' && NUMBER.test(value.trim()) && isHeldByDouble(value)
-        ? Number(value)
-        : NaN;
+    typeof value === 'number' ? value : typeof value === 'string' && isNumber(value) && isHeldByDouble(value) ? Number(value) : NaN;
   return Number.isFinite(number) ? number : null;
 }
 

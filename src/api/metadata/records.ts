@@ -5,6 +5,10 @@ import { isHeldByDouble } from '../../json.ts';
 import type { Metadata, MetadataRow } from './metadata.model.ts';
 
 const DEVICE = 'column:device_id';
+// no digit may be read in two ways: a long text of digits that is no number would take time by the square of its length
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+/** Whether a text is written as a number. */
+export const isNumber = (text: string): boolean => NUMBER.test(text.trim());
 
 /** Shape and bounds of a metadata table. Rules that a shape cannot express are in `listMetadataProblems`. */
 export const metadataShape: z.ZodType<Metadata> = z.object({
@@ -47,7 +51,7 @@ export function listMetadataProblems(
   rows.forEach((row, index) => {
     for (const column of numbers) {
       const value = cellOf(row, column);
-      if (typeof value === 'string' && !isHeldByDouble(value))
+      if (typeof value === 'string' && isNumber(value) && !isHeldByDouble(value))
         problems.push({
           path: `/metadata/rows/${index}/${column.id}`,
           message: 'has more digits than a number keeps; make the column of text',
