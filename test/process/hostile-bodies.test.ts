@@ -113,6 +113,8 @@ const KINDS: Record<string, (place: readonly string[]) => string> = {
   'unknown members': () => `{${Array.from({ length: 700_000 }, (_, index) => `"k${index}":1`).join()}}`,
   'as many unknown members as there may be': () =>
     `{${Array.from({ length: 9_999 }, (_, index) => `"k${index}":"${'v'.repeat(900)}"`).join()}}`,
+  'numbers of too many digits': (place) => within(place, `[${'0.1234567890123456789,'.repeat(240_000)}1]`),
+  'small numbers, and a long one behind them': (place) => within(place, `[${'1,'.repeat(240_000)}12345678901234567890]`),
   'deep nesting': () => `${'['.repeat(BIG / 2)}${']'.repeat(BIG / 2)}`,
   'deep objects': (place) => within(place, `${'{"a":'.repeat(150)}1${'}'.repeat(150)}`),
   'one long text': (place) => within(place, JSON.stringify('x'.repeat(BIG))),

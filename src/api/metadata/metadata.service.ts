@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { readTextualJson } from '../../json.ts';
+import { printLongNumbers } from '../../json.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { isReservedColumn } from '../flow/flow.service.ts';
 import { readShape, refuseBody } from '../input/input.service.ts';
@@ -23,11 +23,10 @@ export function addDuplicates({ version: _version, ...record }: StoredRecord): M
 }
 
 function checkMetadata(given: Metadata): { metadata: Metadata; size: number } {
-  const text = JSON.stringify(given);
-  const size = text.length;
+  const size = JSON.stringify(given).length;
   if (size > MOST_CHARACTERS)
     throw refuseBody([{ path: '/metadata', message: `has ${size} characters as JSON; at most ${MOST_CHARACTERS} are kept` }]);
-  const metadata = readShape(metadataShape, readTextualJson(text), '/metadata');
+  const metadata = readShape(metadataShape, printLongNumbers(given), '/metadata');
   const problems = listMetadataProblems(metadata, isReservedColumn);
   if (problems.length > 0) throw refuseBody(problems);
   return { metadata, size };

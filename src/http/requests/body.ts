@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import { measureJson, type JsonLimits, type JsonList, type JsonSize } from '../../contract/size.ts';
 import { DEEPEST_JSON, readExactMember } from '../../database/exact-json.ts';
 import { ApiError, errors } from '../../errors.ts';
-import { readFullJson, readLongJson } from '../../json.ts';
+import { readLongJson } from '../../json.ts';
 
 interface BodyLimits extends JsonLimits {
   megabytes: number;
@@ -111,7 +111,7 @@ const PARSED_AT_ONCE = 1_000_000;
 /** Parses a body. For a long one, each step has its own turn of the event loop. */
 async function parseBody(bytes: Buffer, size: JsonSize): Promise<unknown> {
   if (bytes.length === 0) return {};
-  if (bytes.length <= PARSED_AT_ONCE) return readFullJson(textOf(bytes));
+  if (bytes.length <= PARSED_AT_ONCE) return readLongJson(textOf(bytes));
   const { list } = size;
   if (list && list.commas.length > 0 && list.end - list.start > bytes.length / 2) return parsePieces(bytes, list);
   await setImmediate();
@@ -127,13 +127,13 @@ async function parsePieces(bytes: Buffer, list: JsonList): Promise<unknown> {
   // no body can hold an id that was drawn just now
   const marker = randomUUID();
   const around = Buffer.concat([bytes.subarray(0, list.start), Buffer.from(JSON.stringify(marker)), bytes.subarray(list.end + 1)]);
-  const body = readFullJson(textOf(around)) as Record<string, unknown>;
+  const body = (await readLongJson(textOf(around))) as Record<string, unknown>;
   const items: unknown[] = [];
   let parsed = 0;
   for (let index = 0; index <= list.commas.length; index += 1) {
     const from = (list.commas[index - 1] ?? list.start) + 1;
     const to = list.commas[index] ?? list.end;
-    const piece = readFullJson(`[${bytes.toString('utf8', from, to)}]`) as unknown[];
+    const piece = (await readLongJson(`[${bytes.toString('utf8', from, to)}]`)) as unknown[];
     // two commas with nothing between them are no JSON
     if (piece.length === 0) throw new SyntaxError('an item is missing');
     for (const item of piece) items.push(item);
