@@ -8,6 +8,7 @@ import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { takeFocus } from '../ui/focus.ts';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { keysQuery, renewAccount, type Key } from './queries.ts';
@@ -78,11 +79,7 @@ export function KeysPanel() {
         <div className="field">
           <label htmlFor="key-expiry">{said.ends}</label>
           <select id="key-expiry" className="input" name="expiresIn" defaultValue="2592000">
-            {Object.entries(said.endings).map(([seconds, text]) => (
-              <option key={seconds} value={seconds}>
-                {text}
-              </option>
-            ))}
+            <Options texts={Object.entries(said.endings)} />
           </select>
         </div>
         <SendButton type="submit" className="button primary" isSending={make.isPending}>

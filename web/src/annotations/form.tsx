@@ -3,6 +3,7 @@ import { useId, useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { annotateRows, FLAGS, renewRows, type RowsNamed, type Saying } from './writes.ts';
@@ -44,11 +45,7 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
           <label htmlFor={`${id}-kind`}>{said.kind}</label>
           <select id={`${id}-kind`} className="input" value={kind} onChange={(event) => setKind(event.target.value)}>
             <option value="comment">{said.comment}</option>
-            {FLAGS.map((each) => (
-              <option key={each} value={each}>
-                {said.flags[each]}
-              </option>
-            ))}
+            <Options texts={FLAGS.map((each) => [each, said.flags[each]])} />
           </select>
         </div>
         <div className="field">

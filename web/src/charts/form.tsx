@@ -3,6 +3,7 @@ import { findAxisKind, MEASURES, WITH_ERRORS } from '../../../src/api/visualizat
 import { CHART_ERRORS, type ChartType, type SourceRole } from '../../../src/api/visualizations/visualizations.model.ts';
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
 import type { Filter } from '../table/search.ts';
+import { Options } from '../ui/options.tsx';
 import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
 import type { ChartShown, Decide, Look, Source } from './search.ts';
@@ -33,11 +34,7 @@ function Choose({
     <div className="field">
       <label htmlFor={id}>{label}</label>
       <select id={id} className="input" value={value} onChange={(event) => onChange(event.target.value)}>
-        {choices.map(({ value: each, text }) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
+        <Options texts={choices.map(({ value: each, text }) => [each, text])} />
       </select>
     </div>
   );

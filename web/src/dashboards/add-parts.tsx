@@ -1,6 +1,7 @@
 import type { ChartListed } from '../charts/queries.ts';
 import { isGiven } from '../experiments/columns.ts';
 import type { TableListed } from '../experiments/queries.ts';
+import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { HEIGHTS, spanOf, type Height, type Width } from './arrange.ts';
 import type { Widget } from './queries.ts';
@@ -28,11 +29,7 @@ function Add({ id, label, choices, add }: { id: string; label: string; choices: 
         <option value="" disabled>
           {said.form.choose}
         </option>
-        {choices.map(({ value, text }) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
+        <Options texts={choices.map(({ value, text }) => [value, text])} />
       </select>
     </div>
   );

@@ -6,6 +6,7 @@ import { useDragAndDrop } from 'react-aria-components/useDragAndDrop';
 import type { ChartListed } from '../charts/queries.ts';
 import type { TableListed } from '../experiments/queries.ts';
 import { NotYet } from '../ui/not-yet.tsx';
+import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { HEIGHTS, heightOf, inOrder, placeInOrder, spanOf, widthOf, WIDTHS, type Height, type Width } from './arrange.ts';
 import { tableOf } from './filters.ts';
@@ -58,11 +59,7 @@ function SizeFields({
         onChange={({ target }) => resize({ colSpan: spanOf(target.value as Width, columns) })}
       >
         {width === undefined ? <option value="">{said.asItIs}</option> : null}
-        {(Object.keys(WIDTHS) as Width[]).map((each) => (
-          <option key={each} value={each}>
-            {said.widths[each]}
-          </option>
-        ))}
+        <Options texts={(Object.keys(WIDTHS) as Width[]).map((each) => [each, said.widths[each]])} />
       </select>
       <select
         className="input"
@@ -71,11 +68,7 @@ function SizeFields({
         onChange={({ target }) => resize({ rowSpan: HEIGHTS[target.value as Height] })}
       >
         {height === undefined ? <option value="">{said.asItIs}</option> : null}
-        {(Object.keys(HEIGHTS) as Height[]).map((each) => (
-          <option key={each} value={each}>
-            {said.heights[each]}
-          </option>
-        ))}
+        <Options texts={(Object.keys(HEIGHTS) as Height[]).map((each) => [each, said.heights[each]])} />
       </select>
     </>
   );

@@ -3,6 +3,7 @@ import type { SubmitEvent } from 'react';
 import { ownExperimentsQuery } from '../home/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 
@@ -32,11 +33,7 @@ export function ExperimentChoice({ without, action, isBusy, error, choose }: Exp
         <div className="field">
           <label htmlFor="bind-experiment">{said.choose}</label>
           <select id="bind-experiment" className="input" name="experiment" required>
-            {open.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
+            <Options texts={open.map(({ id, name }) => [id, name])} />
           </select>
         </div>
         <SendButton type="submit" isSending={isBusy} isIdle={open.length === 0}>

@@ -5,6 +5,7 @@ import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -75,11 +76,7 @@ function AddForm({ groupId, members }: { groupId: string; members: readonly Memb
         <div className="field">
           <label htmlFor="add-device">{said.addLabel}</label>
           <select id="add-device" className="input" name="device" required>
-            {open.map((device) => (
-              <option key={device.id} value={device.id}>
-                {nameOf(device)}
-              </option>
-            ))}
+            <Options texts={open.map((device) => [device.id, nameOf(device)])} />
           </select>
         </div>
         <SendButton type="submit" isSending={add.isPending} isIdle={open.length === 0}>

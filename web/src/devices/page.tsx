@@ -4,6 +4,7 @@ import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
+import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
@@ -81,11 +82,7 @@ function Filters() {
           <label htmlFor="device-type">{said.type}</label>
           <select id="device-type" className="input" value={type} onChange={({ target }) => chooseType(target.value)}>
             <option value="">{said.anyType}</option>
-            {TYPES.map((each) => (
-              <option key={each} value={each}>
-                {said.types[each]}
-              </option>
-            ))}
+            <Options texts={TYPES.map((each) => [each, said.types[each]])} />
           </select>
         </div>
         <button type="submit" className="button">

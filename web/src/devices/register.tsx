@@ -5,6 +5,7 @@ import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { TYPES } from './search.ts';
@@ -88,11 +89,7 @@ export function RegisterPage() {
         <div className="field">
           <label htmlFor="new-type">{words.devices.type}</label>
           <select id="new-type" className="input" name="type">
-            {INSTRUMENTS.map((type) => (
-              <option key={type} value={type}>
-                {words.devices.types[type]}
-              </option>
-            ))}
+            <Options texts={INSTRUMENTS.map((type) => [type, words.devices.types[type]])} />
           </select>
         </div>
         <div className="field">

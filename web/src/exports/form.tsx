@@ -11,6 +11,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sentenceOf } from '../table/operators.ts';
 import { questionOf } from '../table/question.ts';
 import type { TableSearch } from '../table/search.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { ExportItem } from './item.tsx';
@@ -71,11 +72,7 @@ function ExportForm({ shown, start, isBusy }: { shown: ExportShown; start: (aske
           value={format}
           onChange={(event) => setFormat(FORMATS.find((each) => each === event.target.value) ?? 'csv')}
         >
-          {FORMATS.map((each) => (
-            <option key={each} value={each}>
-              {said.formats[each]}
-            </option>
-          ))}
+          <Options texts={FORMATS.map((each) => [each, said.formats[each]])} />
         </select>
       </div>
       {isAnonymised && !capabilities.canManage ? null : (

@@ -2,6 +2,7 @@ import { useQueries, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
 import { words } from '../words.ts';
 import { ExportItem } from './item.tsx';
@@ -42,11 +43,7 @@ export function ExportsPage() {
               onChange={({ target }) => void navigate({ search: target.value === '' ? {} : { table: target.value } })}
             >
               <option value="">{said.allTables}</option>
-              {readable.map(({ identifier, displayName }) => (
-                <option key={identifier} value={identifier}>
-                  {displayName}
-                </option>
-              ))}
+              <Options texts={readable.map(({ identifier, displayName }) => [identifier, displayName])} />
             </select>
           </div>
         )}

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { choicesQuery } from './queries.ts';
@@ -50,13 +51,7 @@ function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' 
         <label htmlFor="link-one">{said[kind].add}</label>
         <select id="link-one" className="input" required value={chosen} onChange={(event) => setChosen(event.target.value)}>
           <option value="">{said.choose}</option>
-          {choices.data
-            ?.filter(({ id }) => !linked.has(id))
-            .map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
+          <Options texts={choices.data?.filter(({ id }) => !linked.has(id)).map(({ id, name }) => [id, name])} />
         </select>
       </div>
       <SendButton type="submit" isSending={isPending}>

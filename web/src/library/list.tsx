@@ -3,6 +3,7 @@ import { getRouteApi, Link, notFound } from '@tanstack/react-router';
 import { type SubmitEvent } from 'react';
 import { agoText } from '../shell/format.ts';
 import { NotYet } from '../ui/not-yet.tsx';
+import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
@@ -83,11 +84,7 @@ function FindForm({ kind }: { kind: Kind }) {
           <label htmlFor="library-language">{said.language}</label>
           <select id="library-language" className="input" value={language} onChange={({ target }) => chooseLanguage(target.value)}>
             <option value="">{said.anyLanguage}</option>
-            {MACRO_LANGUAGES.map((each) => (
-              <option key={each} value={each}>
-                {said.languages[each]}
-              </option>
-            ))}
+            <Options texts={MACRO_LANGUAGES.map((each) => [each, said.languages[each]])} />
           </select>
         </div>
       ) : null}

@@ -7,6 +7,7 @@ import { Popover } from 'react-aria-components/Popover';
 import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { FAMILIES, MACRO_LANGUAGES, type Kind } from './kinds.ts';
@@ -19,11 +20,7 @@ function Choose({ name, label, texts }: { name: string; label: string; texts: Re
     <div className="field">
       <label htmlFor={`make-${name}`}>{label}</label>
       <select id={`make-${name}`} className="input" name={name}>
-        {Object.entries(texts).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
+        <Options texts={Object.entries(texts)} />
       </select>
     </div>
   );

@@ -1,4 +1,5 @@
 import { LeaveQuestion } from '../ui/leave-question.tsx';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 
@@ -23,11 +24,7 @@ export function WriteBar<T extends string>({ trait, isChanged, isSending, isSoun
       <div className="field">
         <label htmlFor={trait.id}>{trait.label}</label>
         <select id={trait.id} className="input" value={trait.value} onChange={(event) => trait.choose(event.target.value as T)}>
-          {(Object.keys(trait.names) as T[]).map((each) => (
-            <option key={each} value={each}>
-              {trait.names[each]}
-            </option>
-          ))}
+          <Options texts={Object.entries(trait.names)} />
         </select>
       </div>
       <SendButton className="button primary" isSending={isSending} isIdle={!isChanged || !isSound} onClick={save}>

@@ -6,6 +6,7 @@ import { choicesQuery } from '../library/queries.ts';
 import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import '../library/library.css';
 
@@ -81,11 +82,7 @@ export function PastListPage() {
             <label htmlFor="past-macro">{said.choose}</label>
             <select id="past-macro" className="input" name="macro" required defaultValue="">
               <option value="">{said.chooseOne}</option>
-              {macros.data?.map((macro) => (
-                <option key={macro.id} value={macro.id}>
-                  {macro.name}
-                </option>
-              ))}
+              <Options texts={macros.data?.map((macro) => [macro.id, macro.name])} />
             </select>
           </div>
           <button type="submit" className="button">

@@ -4,6 +4,7 @@ import { printJson } from '../code/json.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayProblem } from '../shell/toasts.tsx';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { measurementsQuery, runMacro, sourcesQuery, type Macro, type Measurement, type RunResult, type Written } from './queries.ts';
@@ -130,11 +131,7 @@ export function RunPanel({ run, written, stored, goTo }: RunPanelProps) {
           onChange={(event) => choose({ experiment: event.target.value || undefined, table: undefined, row: undefined })}
         >
           <option value="">{said.choose}</option>
-          {sources.data?.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
+          <Options texts={sources.data?.map(({ id, name }) => [id, name])} />
         </select>
       </div>
       <Problem error={sources.error ?? error} />
@@ -149,21 +146,13 @@ export function RunPanel({ run, written, stored, goTo }: RunPanelProps) {
               value={table}
               onChange={(event) => choose({ table: event.target.value, row: undefined })}
             >
-              {readable?.map(({ identifier, displayName }) => (
-                <option key={identifier} value={identifier}>
-                  {displayName}
-                </option>
-              ))}
+              <Options texts={readable?.map(({ identifier, displayName }) => [identifier, displayName])} />
             </select>
           </div>
           <div className="field">
             <label htmlFor="run-row">{said.row}</label>
             <select id="run-row" className="input" value={measurement?.id ?? ''} onChange={(event) => choose({ row: event.target.value })}>
-              {rows?.map(({ id, label }) => (
-                <option key={id} value={id}>
-                  {label}
-                </option>
-              ))}
+              <Options texts={rows?.map(({ id, label }) => [id, label])} />
             </select>
           </div>
         </div>

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { countText } from '../shell/format.ts';
+import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { MOST_COLUMNS } from './delimited.ts';
 import { addColumn, addRow, changeCell, changeColumn, COLUMN_NAME, isUnfit, takeColumn, textOf, valueOf } from './draft.ts';
@@ -50,11 +51,7 @@ export function EditGrid({ metadata, label, change }: EditGridProps) {
                       value={column.type}
                       onChange={({ target }) => change(changeColumn(metadata, column, { type: target.value as ColumnType }))}
                     >
-                      {(Object.keys(said.types) as ColumnType[]).map((type) => (
-                        <option key={type} value={type}>
-                          {said.types[type]}
-                        </option>
-                      ))}
+                      <Options texts={Object.entries(said.types)} />
                     </select>
                     {column.id === identifierColumnId ? null : (
                       <button

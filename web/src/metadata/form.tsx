@@ -4,6 +4,7 @@ import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { countUnfit, DEVICE, findNameFault, type Metadata } from './draft.ts';
@@ -38,11 +39,7 @@ function Matched({ id, value, change }: MatchedProps) {
         <select id="metadata-matched" className="input" required value={chosen} onChange={({ target }) => choose(target.value)}>
           <option value="">{words.workbooks.choose}</option>
           <option value={DEVICE}>{words.metadata.device}</option>
-          {asked.map((question) => (
-            <option key={question} value={question}>
-              {words.metadata.answer(question)}
-            </option>
-          ))}
+          <Options texts={asked.map((question) => [question, words.metadata.answer(question)])} />
           <option value={OTHER}>{said.other}</option>
         </select>
       </div>
@@ -131,11 +128,7 @@ export function MetadataForm({ id, draft, change, save, isSending, isChanged = t
             value={identifierColumnId}
             onChange={({ target }) => change({ ...draft, identifierColumnId: target.value })}
           >
-            {columns.map((column) => (
-              <option key={column.id} value={column.id}>
-                {column.name}
-              </option>
-            ))}
+            <Options texts={columns.map((column) => [column.id, column.name])} />
           </select>
         </div>
         <Matched id={id} value={experimentQuestionId} change={(question) => change({ ...draft, experimentQuestionId: question })} />

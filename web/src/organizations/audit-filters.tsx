@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { Options } from '../ui/options.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 import { ACTION_GROUPS, actionOf } from './actions.ts';
@@ -73,11 +74,7 @@ export function AuditForm({ id, search, people, change }: AuditFormProps) {
           <label htmlFor="audit-actor">{said.who}</label>
           <select id="audit-actor" className="input" value={actor ?? ''} onChange={({ target }) => change({ actor: given(target.value) })}>
             <option value="">{said.anybody}</option>
-            {[...names].map(([userId, name]) => (
-              <option key={userId} value={userId}>
-                {name}
-              </option>
-            ))}
+            <Options texts={[...names]} />
           </select>
         </div>
         <div className="field">
@@ -91,11 +88,7 @@ export function AuditForm({ id, search, people, change }: AuditFormProps) {
             <option value="">{said.anything}</option>
             {ACTION_GROUPS.map(({ kind, actions }) => (
               <optgroup key={kind} label={kind}>
-                {actions.map((each) => (
-                  <option key={each} value={each}>
-                    {each}
-                  </option>
-                ))}
+                <Options texts={actions.map((each) => [each, each])} />
               </optgroup>
             ))}
           </select>

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Options } from '../ui/options.tsx';
 import { organizationsQuery } from './queries.ts';
 
 interface HomeFieldProps {
@@ -18,11 +19,7 @@ export function HomeField({ id, label, personal, hint }: HomeFieldProps) {
       <label htmlFor={id}>{label}</label>
       <select id={id} className="input" name="organization" aria-describedby={hintId}>
         <option value="">{personal}</option>
-        {homes?.map((home) => (
-          <option key={home.id} value={home.id}>
-            {home.name}
-          </option>
-        ))}
+        <Options texts={homes?.map((home) => [home.id, home.name])} />
       </select>
       {hint === undefined ? null : (
         <p id={hintId} className="hint">

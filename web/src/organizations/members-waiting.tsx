@@ -4,6 +4,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { RequestsSection, type Decision } from '../ui/requests.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -72,11 +73,7 @@ export function InvitePanel({ organization: { id }, roles }: { organization: Org
           <div className="field">
             <label htmlFor="invite-role">{said.as}</label>
             <select id="invite-role" className="input" name="role">
-              {roles.map((each) => (
-                <option key={each} value={each}>
-                  {words.organizations.roles[each]}
-                </option>
-              ))}
+              <Options texts={roles.map((each) => [each, words.organizations.roles[each]])} />
             </select>
           </div>
           <Problem error={invite.error} />

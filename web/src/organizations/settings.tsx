@@ -5,6 +5,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { blockersQuery, organizationQuery, renewOrganization, type Organization } from './queries.ts';
@@ -65,21 +66,13 @@ function TextForm({ organization }: { organization: Organization }) {
         <div className="field">
           <label htmlFor="organization-type">{said.type}</label>
           <select id="organization-type" className="input" name="type" defaultValue={type ?? ''}>
-            {(['', ...TYPES] as const).map((each) => (
-              <option key={each} value={each}>
-                {said.types[each]}
-              </option>
-            ))}
+            <Options texts={(['', ...TYPES] as const).map((each) => [each, said.types[each]])} />
           </select>
         </div>
         <div className="field">
           <label htmlFor="organization-visibility">{said.visibility}</label>
           <select id="organization-visibility" className="input" name="visibility" defaultValue={visibility}>
-            {(['private', 'public'] as const).map((each) => (
-              <option key={each} value={each}>
-                {said.visibilities[each]}
-              </option>
-            ))}
+            <Options texts={(['private', 'public'] as const).map((each) => [each, said.visibilities[each]])} />
           </select>
         </div>
       </div>

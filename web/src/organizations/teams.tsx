@@ -6,6 +6,7 @@ import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { findLastError } from '../ui/last-error.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { isAdmin } from './layout.tsx';
@@ -39,11 +40,7 @@ function TeamTools({ id, team }: { id: string; team: Team }) {
         <form className="inline" onSubmit={submit}>
           <div className="field">
             <select className="input" name="member" required aria-label={said.addLabel(team.name)}>
-              {open.map(({ userId, user }) => (
-                <option key={userId} value={userId}>
-                  {user.name === '' ? user.email : user.name}
-                </option>
-              ))}
+              <Options texts={open.map(({ userId, user }) => [userId, user.name === '' ? user.email : user.name])} />
             </select>
           </div>
           <SendButton type="submit" isSending={add.isPending}>

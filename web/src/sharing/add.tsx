@@ -3,6 +3,7 @@ import { useDeferredValue, useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { findLastError } from '../ui/last-error.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import {
@@ -98,11 +99,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
             value={kind}
             onChange={(event) => setKind(KINDS.find((each) => each === event.target.value) ?? 'user')}
           >
-            {KINDS.map((each) => (
-              <option key={each} value={each}>
-                {said.kinds[each]}
-              </option>
-            ))}
+            <Options texts={KINDS.map((each) => [each, said.kinds[each]])} />
           </select>
         </div>
         <div className="field">
@@ -114,11 +111,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
             value={role}
             onChange={(event) => setRole(ROLES.find((each) => each === event.target.value) ?? 'viewer')}
           >
-            {ROLES.map((each) => (
-              <option key={each} value={each}>
-                {words.sharing.roleNames[each]}
-              </option>
-            ))}
+            <Options texts={ROLES.map((each) => [each, words.sharing.roleNames[each]])} />
           </select>
         </div>
       </div>

@@ -7,6 +7,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { PlacesPanel } from './places.tsx';
@@ -164,11 +165,7 @@ function MovePanel({ id }: { id: string }) {
           <div className="field">
             <label htmlFor="move-to">{said.moveTo}</label>
             <select id="move-to" className="input" value={chosen.id} onChange={(event) => setTarget(event.target.value)}>
-              {open.map((each) => (
-                <option key={each.id} value={each.id}>
-                  {each.isPersonal ? said.personal : each.name}
-                </option>
-              ))}
+              <Options texts={open.map((each) => [each.id, each.isPersonal ? said.personal : each.name])} />
             </select>
           </div>
           <AskFirst

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
+import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
 import { factsOf, findMisfit, joinValues, operandOf, operatorsOf, splitValues, TRUTHS, type Misfit, type Operator } from './operators.ts';
@@ -62,11 +63,7 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
       <div className="field">
         <label htmlFor="filter-operator">{said.operator}</label>
         <select id="filter-operator" className="input" value={operator} onChange={(event) => setChosen(event.target.value as Operator)}>
-          {operators.map((each) => (
-            <option key={each} value={each}>
-              {factsOf(each).says}
-            </option>
-          ))}
+          <Options texts={operators.map((each) => [each, factsOf(each).says])} />
         </select>
       </div>
       {takes === 'none' ? null : (

@@ -1,11 +1,12 @@
+import { Options, type Texts } from './options.tsx';
+
 interface SendSelectProps {
   label: string;
   value: string;
   /** What was chosen before is not answered yet; another choice is not taken meanwhile. */
   isSending: boolean;
   choose: (value: string) => void;
-  /** What can be chosen, and its words. */
-  texts: readonly (readonly [value: string, text: string])[];
+  texts: Texts;
 }
 
 /** A choice that is sent as it is made, and keeps the focus meanwhile. */
@@ -20,11 +21,7 @@ export function SendSelect({ label, value, isSending, choose, texts }: SendSelec
         if (!isSending) choose(target.value);
       }}
     >
-      {texts.map(([each, text]) => (
-        <option key={each} value={each}>
-          {text}
-        </option>
-      ))}
+      <Options texts={texts} />
     </select>
   );
 }

@@ -7,6 +7,7 @@ import type { TableListed } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { fieldsOf } from '../ui/forms.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { TYPE_WORDS, type TypeWord } from './chosen.ts';
@@ -44,11 +45,7 @@ function ColumnForm({ id, tableId, name, done }: { id: string; tableId: string; 
         <label htmlFor="column-type">{said.type}</label>
         <select id="column-type" className="input" name="type" defaultValue="">
           <option value="">{said.sameType}</option>
-          {TYPE_WORDS.map((each) => (
-            <option key={each} value={each}>
-              {words.upload.types[each]}
-            </option>
-          ))}
+          <Options texts={TYPE_WORDS.map((each) => [each, words.upload.types[each]])} />
         </select>
       </div>
       <p className="hint">{said.hint}</p>

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 import { tablesQuery, type TableListed } from '../experiments/queries.ts';
 import { bytesText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { nothingChosen, withFiles, type Chosen } from './chosen.ts';
 import { FileChoice } from './file-choice.tsx';
@@ -79,11 +80,7 @@ function TargetFields({
           onChange={(event) => change({ tableId: event.target.value })}
         >
           {mayMakeTables ? <option value="">{said.targetNew}</option> : null}
-          {tables.map(({ identifier, displayName }) => (
-            <option key={identifier} value={identifier}>
-              {said.targetExisting(displayName)}
-            </option>
-          ))}
+          <Options texts={tables.map(({ identifier, displayName }) => [identifier, said.targetExisting(displayName)])} />
         </select>
       </div>
       {tableId === '' ? (
@@ -158,11 +155,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
               disabled={isPending}
               onChange={(event) => change({ kind: event.target.value as Kind })}
             >
-              {KIND_NAMES.map((kind) => (
-                <option key={kind} value={kind}>
-                  {said.kinds[kind]}
-                </option>
-              ))}
+              <Options texts={KIND_NAMES.map((kind) => [kind, said.kinds[kind]])} />
             </select>
             {others.length === 0 ? null : (
               <p className="field-error">

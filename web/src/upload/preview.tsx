@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { bytesText, countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Options } from '../ui/options.tsx';
 import { useSettled } from '../ui/settled.ts';
 import { words } from '../words.ts';
 import { MOST_PREVIEWED } from '../../../clients/typescript/src/uploads.ts';
@@ -58,11 +59,7 @@ function TypeCell({ column: { name, type, widenedFrom, fit }, told, isDisabled, 
           onChange={(event) => tell(TYPE_WORDS.find((each) => each === event.target.value))}
         >
           <option value="">{told === undefined ? said.byValues(TYPES[type] ?? type) : words.upload.reading.byValues}</option>
-          {TYPE_WORDS.map((each) => (
-            <option key={each} value={each}>
-              {words.upload.types[each]}
-            </option>
-          ))}
+          <Options texts={TYPE_WORDS.map((each) => [each, words.upload.types[each]])} />
         </select>
       ) : (
         <code>{type}</code>

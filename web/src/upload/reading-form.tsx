@@ -1,3 +1,4 @@
+import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { DATE_ORDERS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
 
@@ -43,11 +44,7 @@ function TypesField({ chosen: { types }, isDisabled, change }: ReadingFormProps)
             disabled={isDisabled}
             onChange={(event) => replace(at, { type: event.target.value as TypeWord })}
           >
-            {TYPE_WORDS.map((each) => (
-              <option key={each} value={each}>
-                {words.upload.types[each]}
-              </option>
-            ))}
+            <Options texts={TYPE_WORDS.map((each) => [each, words.upload.types[each]])} />
           </select>
           <button
             type="button"
@@ -120,11 +117,7 @@ export function ReadingForm(props: ReadingFormProps) {
               onChange={(event) => change({ dateOrder: event.target.value as Chosen['dateOrder'] })}
             >
               <option value="">{said.byValues}</option>
-              {DATE_ORDERS.map((order) => (
-                <option key={order} value={order}>
-                  {said.dateOrders[order]}
-                </option>
-              ))}
+              <Options texts={DATE_ORDERS.map((order) => [order, said.dateOrders[order]])} />
             </select>
           </div>
         </div>
@@ -139,11 +132,7 @@ export function ReadingForm(props: ReadingFormProps) {
               onChange={(event) => change({ encoding: event.target.value as Chosen['encoding'] })}
             >
               <option value="">{said.encodingUsual}</option>
-              {Object.entries(said.encodings).map(([encoding, name]) => (
-                <option key={encoding} value={encoding}>
-                  {name}
-                </option>
-              ))}
+              <Options texts={Object.entries(said.encodings)} />
             </select>
           </div>
         ) : null}

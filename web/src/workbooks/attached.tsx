@@ -8,6 +8,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { findLastError } from '../ui/last-error.ts';
+import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { FlowPanel } from './flow.tsx';
@@ -40,11 +41,7 @@ function AttachForm({ id }: { id: string }) {
         <label htmlFor="attach">{said.which}</label>
         <select id="attach" className="input" required value={chosen} onChange={(event) => setChosen(event.target.value)}>
           <option value="">{words.workbooks.choose}</option>
-          {workbooks.data?.map(({ id: each, name }) => (
-            <option key={each} value={each}>
-              {name}
-            </option>
-          ))}
+          <Options texts={workbooks.data?.map(({ id: each, name }) => [each, name])} />
         </select>
       </div>
       <SendButton type="submit" className="button primary" isSending={isPending}>
@@ -96,11 +93,12 @@ function Followed({ id, workbookId, versionId, mayWrite }: FollowedProps) {
             <div className="field">
               <label htmlFor="follow-version">{said.version}</label>
               <select id="follow-version" className="input" value={wanted} onChange={(event) => setChosen(event.target.value)}>
-                {versions.data?.map(({ id: each, version, createdAt }) => (
-                  <option key={each} value={each}>
-                    {words.library.versions.when(version, momentText(createdAt))}
-                  </option>
-                ))}
+                <Options
+                  texts={versions.data?.map(({ id: each, version, createdAt }) => [
+                    each,
+                    words.library.versions.when(version, momentText(createdAt)),
+                  ])}
+                />
               </select>
             </div>
             <SendButton isSending={isBusy} isIdle={wanted === versionId || wanted === ''} onClick={() => choose.mutate(wanted)}>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { choicesQuery } from '../library/queries.ts';
+import { Options } from '../ui/options.tsx';
 import { StillButton } from '../ui/still-button.tsx';
 import { words } from '../words.ts';
 import { CellForm } from './cell-form.tsx';
@@ -20,11 +21,7 @@ function AddTool({ cells, change }: { cells: readonly Cell[]; change: (cells: Ce
       <div className="field">
         <label htmlFor="add-cell">{said.add}</label>
         <select id="add-cell" className="input" value={type} onChange={(event) => setType(event.target.value as CellType)}>
-          {ADDED.map((each) => (
-            <option key={each} value={each}>
-              {said.types[each]}
-            </option>
-          ))}
+          <Options texts={ADDED.map((each) => [each, said.types[each]])} />
         </select>
       </div>
       <button

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 
 function Field({ id, label, children }: { id: string; label: string; children: ReactNode }) {
@@ -56,11 +57,7 @@ export function Choose({ id, label, value, isDisabled, onChange, texts }: Contro
     <Field id={id} label={label}>
       <select id={id} className="input" value={value} disabled={isDisabled} onChange={(event) => onChange(event.target.value)}>
         {value in texts ? null : <option value={value}>{value === '' ? words.workbooks.choose : value}</option>}
-        {Object.entries(texts).map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
+        <Options texts={Object.entries(texts)} />
       </select>
     </Field>
   );
