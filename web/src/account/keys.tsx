@@ -6,6 +6,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
@@ -72,16 +73,14 @@ export function KeysPanel() {
         ))}
       </ul>
       <form className="inline" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor="key-name">{said.newName}</label>
+        <Field id="key-name" label={said.newName}>
           <input id="key-name" className="input" name="name" required maxLength={32} />
-        </div>
-        <div className="field">
-          <label htmlFor="key-expiry">{said.ends}</label>
+        </Field>
+        <Field id="key-expiry" label={said.ends}>
           <select id="key-expiry" className="input" name="expiresIn" defaultValue="2592000">
             <Options texts={Object.entries(said.endings)} />
           </select>
-        </div>
+        </Field>
         <SendButton type="submit" className="button primary" isSending={make.isPending}>
           {said.make}
         </SendButton>

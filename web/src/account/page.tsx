@@ -8,6 +8,7 @@ import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth, providersQuery } from '../shell/session.ts';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { ProviderFailure } from '../sign-in/failure.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -53,8 +54,7 @@ function ProfilePanel() {
       <p>{said.signedInAs(name)}</p>
       <form className="stack" onSubmit={submit}>
         <div className="inline">
-          <div className="field">
-            <label htmlFor="first-name">{said.profile.firstName}</label>
+          <Field id="first-name" label={said.profile.firstName}>
             <input
               id="first-name"
               className="input"
@@ -64,9 +64,8 @@ function ProfilePanel() {
               maxLength={100}
               defaultValue={profile.data?.firstName}
             />
-          </div>
-          <div className="field">
-            <label htmlFor="last-name">{said.profile.lastName}</label>
+          </Field>
+          <Field id="last-name" label={said.profile.lastName}>
             <input
               id="last-name"
               className="input"
@@ -76,12 +75,11 @@ function ProfilePanel() {
               maxLength={100}
               defaultValue={profile.data?.lastName}
             />
-          </div>
+          </Field>
         </div>
-        <div className="field">
-          <label htmlFor="bio">{said.profile.bio}</label>
+        <Field id="bio" label={said.profile.bio}>
           <textarea id="bio" className="input" name="bio" rows={3} defaultValue={profile.data?.bio ?? ''} />
-        </div>
+        </Field>
         <Problem error={save.error} />
         <div>
           <SendButton type="submit" className="button primary" isSending={save.isPending}>

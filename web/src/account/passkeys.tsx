@@ -6,6 +6,7 @@ import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth } from '../shell/session.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -34,10 +35,9 @@ function PasskeyRow({ passkey: { id, name, createdAt } }: { passkey: Passkey }) 
   return (
     <li>
       <form className="inline" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor={`name-${id}`}>{said.nameOf(dayText(createdAt))}</label>
+        <Field id={`name-${id}`} label={said.nameOf(dayText(createdAt))}>
           <input id={`name-${id}`} className="input" name="name" required maxLength={255} defaultValue={name ?? ''} />
-        </div>
+        </Field>
         <SendButton type="submit" isSending={rename.isPending}>
           {said.rename}
         </SendButton>
@@ -74,10 +74,9 @@ export function PasskeysPanel() {
         ))}
       </ul>
       <form className="inline" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor="passkey-name">{said.newName}</label>
+        <Field id="passkey-name" label={said.newName}>
           <input id="passkey-name" className="input" name="name" required maxLength={255} placeholder={said.newExample} />
-        </div>
+        </Field>
         <SendButton type="submit" className="button primary" isSending={add.isPending}>
           {said.add}
         </SendButton>

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useId, useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -48,8 +49,7 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
             <Options texts={FLAGS.map((each) => [each, said.flags[each]])} />
           </select>
         </div>
-        <div className="field">
-          <label htmlFor={`${id}-text`}>{flag === null ? said.text : said.textIfAny}</label>
+        <Field id={`${id}-text`} label={flag === null ? said.text : said.textIfAny}>
           <input
             id={`${id}-text`}
             className="input"
@@ -59,7 +59,7 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
             maxLength={LONGEST_TEXT}
             autoComplete="off"
           />
-        </div>
+        </Field>
         <SendButton type="submit" className="button primary" isSending={write.isPending}>
           {said.submit(rows.rowIds.length)}
         </SendButton>

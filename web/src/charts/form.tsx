@@ -3,6 +3,7 @@ import { findAxisKind, MEASURES, WITH_ERRORS } from '../../../src/api/visualizat
 import { CHART_ERRORS, type ChartType, type SourceRole } from '../../../src/api/visualizations/visualizations.model.ts';
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
 import type { Filter } from '../table/search.ts';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
@@ -31,12 +32,11 @@ function Choose({
   onChange: (value: string) => void;
 }) {
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
+    <Field id={id} label={label}>
       <select id={id} className="input" value={value} onChange={(event) => onChange(event.target.value)}>
         <Options texts={choices.map(({ value: each, text }) => [each, text])} />
       </select>
-    </div>
+    </Field>
   );
 }
 
@@ -49,10 +49,9 @@ const choicesOf = (texts: Readonly<Record<string, string>>): Choice[] => Object.
 /** A text that the picture shows; undefined where none is written. */
 function Text({ id, label, value, onChange }: { id: string; label: string; value: string; onChange: (value: string | undefined) => void }) {
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
+    <Field id={id} label={label}>
       <TextInput id={id} maxLength={255} value={value} take={(text) => onChange(text === '' ? undefined : text)} />
-    </div>
+    </Field>
   );
 }
 
@@ -105,8 +104,7 @@ export function ChartForm({ search, columns, change }: FormProps) {
   const setLook = (next: (look: Look) => Partial<Look>) => change(({ look: before = {} }) => ({ look: { ...before, ...next(before) } }));
   return (
     <form className="panel chart-form" aria-label={said.form} onSubmit={(event) => event.preventDefault()}>
-      <div className="field">
-        <label htmlFor="chart-type">{said.type}</label>
+      <Field id="chart-type" label={said.type}>
         <select
           id="chart-type"
           className="input"
@@ -123,7 +121,7 @@ export function ChartForm({ search, columns, change }: FormProps) {
             </optgroup>
           ))}
         </select>
-      </div>
+      </Field>
       {rolesOf(type).flatMap(([role, { required, many, kinds }]) => {
         const playing = drawn.filter((source) => source.role === role);
         const fitting = columns.filter(

@@ -4,6 +4,7 @@ import { AnnotateForm } from '../annotations/form.tsx';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import type { Filter } from '../table/search.ts';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
@@ -39,8 +40,7 @@ function EndField({ id, label, axis, value }: { id: string; label: string; axis:
   const [text, type] = useTyped(value);
   const [kind, step] = FIELDS[axis.of];
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
+    <Field id={id} label={label}>
       <input
         id={id}
         className="input"
@@ -51,7 +51,7 @@ function EndField({ id, label, axis, value }: { id: string; label: string; axis:
         value={text}
         onChange={({ target }) => type(target.value)}
       />
-    </div>
+    </Field>
   );
 }
 

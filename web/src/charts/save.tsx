@@ -4,6 +4,7 @@ import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -56,8 +57,7 @@ export function SavePanel({ id, chart, usual, saved, stored, error, show }: Save
     <section className="panel" aria-labelledby="save-title">
       <h3 id="save-title">{said.saveTitle}</h3>
       <form className="inline" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor="chart-name">{said.name}</label>
+        <Field id="chart-name" label={said.name}>
           <input
             id="chart-name"
             className="input"
@@ -66,7 +66,7 @@ export function SavePanel({ id, chart, usual, saved, stored, error, show }: Save
             value={named.name}
             onChange={(event) => setTyped(event.target.value)}
           />
-        </div>
+        </Field>
         <SendButton type="submit" className="button primary" isSending={isBusy}>
           {target === null ? said.save : said.change}
         </SendButton>

@@ -1,6 +1,7 @@
 import type { ChartListed } from '../charts/queries.ts';
 import { isGiven } from '../experiments/columns.ts';
 import type { TableListed } from '../experiments/queries.ts';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { HEIGHTS, spanOf, type Height, type Width } from './arrange.ts';
@@ -23,15 +24,14 @@ interface Choice {
 /** A list that adds what is chosen, and then shows its first entry again. */
 function Add({ id, label, choices, add }: { id: string; label: string; choices: readonly Choice[]; add: (value: string) => void }) {
   return (
-    <div className="field">
-      <label htmlFor={id}>{`${said.form.add} ${label}`}</label>
+    <Field id={id} label={`${said.form.add} ${label}`}>
       <select id={id} className="input" value="" onChange={({ target }) => add(target.value)}>
         <option value="" disabled>
           {said.form.choose}
         </option>
         <Options texts={choices.map(({ value, text }) => [value, text])} />
       </select>
-    </div>
+    </Field>
   );
 }
 

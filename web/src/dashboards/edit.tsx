@@ -6,6 +6,7 @@ import { chartsQuery } from '../charts/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { Conflict } from '../ui/conflict.tsx';
+import { Field } from '../ui/field.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -66,8 +67,7 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
       <LeaveQuestion isDirty={isDirty} question={said.leaveAsk} />
       <form className="panel dashboard-form" aria-label={said.title} onSubmit={submit}>
         <div className="inline">
-          <div className="field">
-            <label htmlFor="dashboard-name">{said.name}</label>
+          <Field id="dashboard-name" label={said.name}>
             <input
               id="dashboard-name"
               className="input"
@@ -76,9 +76,8 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
               value={draft.name}
               onChange={({ target }) => change({ name: target.value })}
             />
-          </div>
-          <div className="field">
-            <label htmlFor="dashboard-description">{said.description}</label>
+          </Field>
+          <Field id="dashboard-description" label={said.description}>
             <input
               id="dashboard-description"
               className="input"
@@ -86,7 +85,7 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
               value={draft.description ?? ''}
               onChange={({ target }) => change({ description: target.value === '' ? null : target.value })}
             />
-          </div>
+          </Field>
         </div>
         <AddParts
           columns={layout.columns}

@@ -4,6 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -32,8 +33,7 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
     <section className="panel" aria-labelledby="group-settings">
       <h2 id="group-settings">{said.change}</h2>
       <form className="stack" onSubmit={submit} onChange={begun.begin}>
-        <div className="field">
-          <label htmlFor="group-name">{said.name}</label>
+        <Field id="group-name" label={said.name}>
           <input
             id="group-name"
             className="input"
@@ -44,9 +44,8 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
             defaultValue={group.name}
             autoComplete="off"
           />
-        </div>
-        <div className="field">
-          <label htmlFor="group-description">{said.description}</label>
+        </Field>
+        <Field id="group-description" label={said.description}>
           <input
             id="group-description"
             className="input"
@@ -55,7 +54,7 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
             defaultValue={group.description ?? ''}
             autoComplete="off"
           />
-        </div>
+        </Field>
         <Problem error={change.error} />
         <div className="inline">
           <SendButton type="submit" isSending={change.isPending}>

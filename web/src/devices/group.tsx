@@ -4,6 +4,7 @@ import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { Section } from '../ui/section.tsx';
@@ -73,12 +74,11 @@ function AddForm({ groupId, members }: { groupId: string; members: readonly Memb
   return (
     <form className="stack" onSubmit={submit}>
       <div className="inline">
-        <div className="field">
-          <label htmlFor="add-device">{said.addLabel}</label>
+        <Field id="add-device" label={said.addLabel}>
           <select id="add-device" className="input" name="device" required>
             <Options texts={open.map((device) => [device.id, nameOf(device)])} />
           </select>
-        </div>
+        </Field>
         <SendButton type="submit" isSending={add.isPending} isIdle={open.length === 0}>
           {said.add}
         </SendButton>

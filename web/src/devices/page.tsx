@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Field } from '../ui/field.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
 import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
@@ -67,8 +68,7 @@ function Filters() {
   return (
     <div className="stack">
       <form role="search" aria-label={words.devices.title} className="inline" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor="device-search">{said.searchLabel}</label>
+        <Field id="device-search" label={said.searchLabel}>
           <input
             id="device-search"
             className="input"
@@ -77,14 +77,13 @@ function Filters() {
             value={search}
             onChange={({ target }) => typeSearch(target.value)}
           />
-        </div>
-        <div className="field">
-          <label htmlFor="device-type">{said.type}</label>
+        </Field>
+        <Field id="device-type" label={said.type}>
           <select id="device-type" className="input" value={type} onChange={({ target }) => chooseType(target.value)}>
             <option value="">{said.anyType}</option>
             <Options texts={TYPES.map((each) => [each, said.types[each]])} />
           </select>
-        </div>
+        </Field>
         <button type="submit" className="button">
           {said.search}
         </button>

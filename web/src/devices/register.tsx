@@ -4,6 +4,7 @@ import { useState, type SubmitEvent } from 'react';
 import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -86,14 +87,12 @@ export function RegisterPage() {
         <p className="quiet">{said.lead}</p>
       </header>
       <form className="panel" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor="new-type">{words.devices.type}</label>
+        <Field id="new-type" label={words.devices.type}>
           <select id="new-type" className="input" name="type">
             <Options texts={INSTRUMENTS.map((type) => [type, words.devices.types[type]])} />
           </select>
-        </div>
-        <div className="field">
-          <label htmlFor="new-serials">{said.serials}</label>
+        </Field>
+        <Field id="new-serials" label={said.serials}>
           <textarea
             id="new-serials"
             className="input"
@@ -106,23 +105,21 @@ export function RegisterPage() {
           <p id="new-serials-hint" className="hint">
             {said.serialsHint}
           </p>
-        </div>
+        </Field>
         {serials.length > 1 ? (
-          <div className="field">
-            <label htmlFor="new-group">{said.group}</label>
+          <Field id="new-group" label={said.group}>
             <input id="new-group" className="input" name="group" maxLength={255} aria-describedby="new-group-hint" autoComplete="off" />
             <p id="new-group-hint" className="hint">
               {said.groupHint}
             </p>
-          </div>
+          </Field>
         ) : (
-          <div className="field">
-            <label htmlFor="new-name">{said.name}</label>
+          <Field id="new-name" label={said.name}>
             <input id="new-name" className="input" name="name" maxLength={255} aria-describedby="new-name-hint" autoComplete="off" />
             <p id="new-name-hint" className="hint">
               {said.nameHint}
             </p>
-          </div>
+          </Field>
         )}
         <HomeField id="new-organization" label={said.organization} personal={said.personal} />
         <Problem error={error} />

@@ -4,6 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -32,8 +33,7 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
     <section className="panel" aria-labelledby="settings">
       <h2 id="settings">{said.settings}</h2>
       <form className="inline" onSubmit={submit} onChange={begun.begin}>
-        <div className="field">
-          <label htmlFor="device-name">{words.devices.new.name}</label>
+        <Field id="device-name" label={words.devices.new.name}>
           <input
             id="device-name"
             className="input"
@@ -43,7 +43,7 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
             placeholder={device.serialNumber}
             autoComplete="off"
           />
-        </div>
+        </Field>
         <SendButton type="submit" isSending={rename.isPending}>
           {said.rename}
         </SendButton>

@@ -11,6 +11,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sentenceOf } from '../table/operators.ts';
 import { questionOf } from '../table/question.ts';
 import type { TableSearch } from '../table/search.ts';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -64,8 +65,7 @@ function ExportForm({ shown, start, isBusy }: { shown: ExportShown; start: (aske
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <div className="field">
-        <label htmlFor="export-format">{said.format}</label>
+      <Field id="export-format" label={said.format}>
         <select
           id="export-format"
           className="input"
@@ -74,7 +74,7 @@ function ExportForm({ shown, start, isBusy }: { shown: ExportShown; start: (aske
         >
           <Options texts={FORMATS.map((each) => [each, said.formats[each]])} />
         </select>
-      </div>
+      </Field>
       {isAnonymised && !capabilities.canManage ? null : (
         <label className="check">
           <input type="checkbox" name="pseudonyms" defaultChecked={isAnonymised} />

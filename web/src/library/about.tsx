@@ -4,6 +4,7 @@ import { type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -45,8 +46,7 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
       <h2 id="about">{said.about}</h2>
       {capabilities?.canUpdate === true ? (
         <form className="stack" onSubmit={submit} onChange={begun.begin}>
-          <div className="field">
-            <label htmlFor="about-name">{said.name}</label>
+          <Field id="about-name" label={said.name}>
             <input
               id="about-name"
               className="input"
@@ -57,11 +57,10 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
               defaultValue={name}
               autoComplete="off"
             />
-          </div>
-          <div className="field">
-            <label htmlFor="about-text">{said.description}</label>
+          </Field>
+          <Field id="about-text" label={said.description}>
             <textarea id="about-text" className="input" name="description" rows={3} maxLength={100_000} defaultValue={description ?? ''} />
-          </div>
+          </Field>
           <Problem error={save.error} />
           <div>
             <SendButton type="submit" isSending={save.isPending}>

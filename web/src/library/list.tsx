@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, notFound } from '@tanstack/react-router';
 import { type SubmitEvent } from 'react';
 import { agoText } from '../shell/format.ts';
+import { Field } from '../ui/field.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
 import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
@@ -68,8 +69,7 @@ function FindForm({ kind }: { kind: Kind }) {
   };
   return (
     <form className="inline library-find" role="search" aria-label={said.find[kind]} onSubmit={submit}>
-      <div className="field">
-        <label htmlFor="library-find">{said.find[kind]}</label>
+      <Field id="library-find" label={said.find[kind]}>
         <input
           id="library-find"
           className="input"
@@ -78,15 +78,14 @@ function FindForm({ kind }: { kind: Kind }) {
           value={find}
           onChange={({ target }) => typeFind(target.value)}
         />
-      </div>
+      </Field>
       {kind === 'macros' ? (
-        <div className="field">
-          <label htmlFor="library-language">{said.language}</label>
+        <Field id="library-language" label={said.language}>
           <select id="library-language" className="input" value={language} onChange={({ target }) => chooseLanguage(target.value)}>
             <option value="">{said.anyLanguage}</option>
             <Options texts={MACRO_LANGUAGES.map((each) => [each, said.languages[each]])} />
           </select>
-        </div>
+        </Field>
       ) : null}
       <button type="submit" className="button">
         {said.findButton}

@@ -1,3 +1,4 @@
+import { Field } from '../ui/field.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -21,12 +22,11 @@ export function WriteBar<T extends string>({ trait, isChanged, isSending, isSoun
   return (
     <div className="library-bar">
       <LeaveQuestion isDirty={isChanged} question={words.library.leave} />
-      <div className="field">
-        <label htmlFor={trait.id}>{trait.label}</label>
+      <Field id={trait.id} label={trait.label}>
         <select id={trait.id} className="input" value={trait.value} onChange={(event) => trait.choose(event.target.value as T)}>
           <Options texts={Object.entries(trait.names)} />
         </select>
-      </div>
+      </Field>
       <SendButton className="button primary" isSending={isSending} isIdle={!isChanged || !isSound} onClick={save}>
         {words.library.save}
       </SendButton>

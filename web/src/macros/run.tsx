@@ -4,6 +4,7 @@ import { printJson } from '../code/json.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayProblem } from '../shell/toasts.tsx';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -122,8 +123,7 @@ export function RunPanel({ run, written, stored, goTo }: RunPanelProps) {
     <section className="panel" aria-labelledby="run">
       <h2 id="run">{said.title}</h2>
       <p className="small quiet">{said.lead}</p>
-      <div className="field">
-        <label htmlFor="run-experiment">{said.experiment}</label>
+      <Field id="run-experiment" label={said.experiment}>
         <select
           id="run-experiment"
           className="input"
@@ -133,13 +133,12 @@ export function RunPanel({ run, written, stored, goTo }: RunPanelProps) {
           <option value="">{said.choose}</option>
           <Options texts={sources.data?.map(({ id, name }) => [id, name])} />
         </select>
-      </div>
+      </Field>
       <Problem error={sources.error ?? error} />
       {readable?.length === 0 ? <p className="quiet">{said.noTables}</p> : null}
       {table === undefined ? null : (
         <div className="inline">
-          <div className="field">
-            <label htmlFor="run-table">{said.table}</label>
+          <Field id="run-table" label={said.table}>
             <select
               id="run-table"
               className="input"
@@ -148,13 +147,12 @@ export function RunPanel({ run, written, stored, goTo }: RunPanelProps) {
             >
               <Options texts={readable?.map(({ identifier, displayName }) => [identifier, displayName])} />
             </select>
-          </div>
-          <div className="field">
-            <label htmlFor="run-row">{said.row}</label>
+          </Field>
+          <Field id="run-row" label={said.row}>
             <select id="run-row" className="input" value={measurement?.id ?? ''} onChange={(event) => choose({ row: event.target.value })}>
               <Options texts={rows?.map(({ id, label }) => [id, label])} />
             </select>
-          </div>
+          </Field>
         </div>
       )}
       {rows?.length === 0 ? <p className="quiet">{said.noRows}</p> : null}

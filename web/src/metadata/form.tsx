@@ -4,6 +4,7 @@ import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -34,18 +35,16 @@ function Matched({ id, value, change }: MatchedProps) {
   };
   return (
     <>
-      <div className="field">
-        <label htmlFor="metadata-matched">{said.matched}</label>
+      <Field id="metadata-matched" label={said.matched}>
         <select id="metadata-matched" className="input" required value={chosen} onChange={({ target }) => choose(target.value)}>
           <option value="">{words.workbooks.choose}</option>
           <option value={DEVICE}>{words.metadata.device}</option>
           <Options texts={asked.map((question) => [question, words.metadata.answer(question)])} />
           <option value={OTHER}>{said.other}</option>
         </select>
-      </div>
+      </Field>
       {chosen === OTHER ? (
-        <div className="field">
-          <label htmlFor="metadata-question">{said.question}</label>
+        <Field id="metadata-question" label={said.question}>
           <input
             id="metadata-question"
             className="input"
@@ -59,7 +58,7 @@ function Matched({ id, value, change }: MatchedProps) {
           <span id="metadata-question-hint" className="hint">
             {said.questionHint}
           </span>
-        </div>
+        </Field>
       ) : null}
     </>
   );
@@ -108,8 +107,7 @@ export function MetadataForm({ id, draft, change, save, isSending, isChanged = t
   return (
     <form className="panel metadata-form" aria-label={said.label} onSubmit={submit}>
       <div className="inline">
-        <div className="field">
-          <label htmlFor="metadata-name">{said.name}</label>
+        <Field id="metadata-name" label={said.name}>
           <input
             id="metadata-name"
             className="input"
@@ -119,9 +117,8 @@ export function MetadataForm({ id, draft, change, save, isSending, isChanged = t
             value={name}
             onChange={({ target }) => change({ ...draft, name: target.value })}
           />
-        </div>
-        <div className="field">
-          <label htmlFor="metadata-identifier">{said.identifier}</label>
+        </Field>
+        <Field id="metadata-identifier" label={said.identifier}>
           <select
             id="metadata-identifier"
             className="input"
@@ -130,7 +127,7 @@ export function MetadataForm({ id, draft, change, save, isSending, isChanged = t
           >
             <Options texts={columns.map((column) => [column.id, column.name])} />
           </select>
-        </div>
+        </Field>
         <Matched id={id} value={experimentQuestionId} change={(question) => change({ ...draft, experimentQuestionId: question })} />
       </div>
       <EditGrid metadata={draft} label={words.metadata.grid(name)} change={change} />

@@ -5,6 +5,7 @@ import { experimentQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Field } from '../ui/field.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { words } from '../words.ts';
 import { MOST_CHARACTERS, MOST_COLUMNS, readCells, readText, type Fault } from './delimited.ts';
@@ -57,8 +58,7 @@ function Source({ read }: { read: (table: Metadata) => void }) {
     <form className="panel" onSubmit={submit} aria-labelledby="metadata-source">
       <LeaveQuestion isDirty={text !== ''} question={said.source.leaveAsk} />
       <h2 id="metadata-source">{said.source.title}</h2>
-      <div className="field">
-        <label htmlFor="metadata-text">{said.source.text}</label>
+      <Field id="metadata-text" label={said.source.text}>
         <textarea
           id="metadata-text"
           className="input metadata-text"
@@ -72,7 +72,7 @@ function Source({ read }: { read: (table: Metadata) => void }) {
         <span id="metadata-text-hint" className="hint">
           {said.source.hint}
         </span>
-      </div>
+      </Field>
       {fault === undefined ? null : (
         <p className="notice problem" role="alert">
           {tellFault(fault)}
@@ -83,8 +83,7 @@ function Source({ read }: { read: (table: Metadata) => void }) {
         <button type="submit" className="button primary">
           {said.source.read}
         </button>
-        <div className="field">
-          <label htmlFor="metadata-file">{said.source.file}</label>
+        <Field id="metadata-file" label={said.source.file}>
           <input
             id="metadata-file"
             className="input"
@@ -95,7 +94,7 @@ function Source({ read }: { read: (table: Metadata) => void }) {
               if (file !== undefined) open.mutate(file);
             }}
           />
-        </div>
+        </Field>
       </div>
     </form>
   );

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
@@ -70,15 +71,13 @@ export function AuditForm({ id, search, people, change }: AuditFormProps) {
   return (
     <div className="stack" role="group" aria-label={said.label}>
       <div className="inline audit-filters">
-        <div className="field">
-          <label htmlFor="audit-actor">{said.who}</label>
+        <Field id="audit-actor" label={said.who}>
           <select id="audit-actor" className="input" value={actor ?? ''} onChange={({ target }) => change({ actor: given(target.value) })}>
             <option value="">{said.anybody}</option>
             <Options texts={[...names]} />
           </select>
-        </div>
-        <div className="field">
-          <label htmlFor="audit-action">{said.what}</label>
+        </Field>
+        <Field id="audit-action" label={said.what}>
           <select
             id="audit-action"
             className="input"
@@ -92,15 +91,13 @@ export function AuditForm({ id, search, people, change }: AuditFormProps) {
               </optgroup>
             ))}
           </select>
-        </div>
-        <div className="field">
-          <label htmlFor="audit-from">{said.from}</label>
+        </Field>
+        <Field id="audit-from" label={said.from}>
           <DayInput id="audit-from" value={from} take={(day) => change({ from: day })} />
-        </div>
-        <div className="field">
-          <label htmlFor="audit-to">{said.to}</label>
+        </Field>
+        <Field id="audit-to" label={said.to}>
           <DayInput id="audit-to" value={to} take={(day) => change({ to: day })} />
-        </div>
+        </Field>
         {isNarrowed ? (
           <Link className="button" to="/organizations/$organization/audit" params={{ organization: id }} search={{}}>
             {said.all}

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { organizationsQuery } from './queries.ts';
 
@@ -15,8 +16,7 @@ export function HomeField({ id, label, personal, hint }: HomeFieldProps) {
   const homes = useQuery(organizationsQuery).data?.filter(({ isPersonal }) => !isPersonal);
   const hintId = hint === undefined ? undefined : `${id}-hint`;
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
+    <Field id={id} label={label}>
       <select id={id} className="input" name="organization" aria-describedby={hintId}>
         <option value="">{personal}</option>
         <Options texts={homes?.map((home) => [home.id, home.name])} />
@@ -26,6 +26,6 @@ export function HomeField({ id, label, personal, hint }: HomeFieldProps) {
           {hint}
         </p>
       )}
-    </div>
+    </Field>
   );
 }

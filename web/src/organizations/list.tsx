@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { findLastError } from '../ui/last-error.ts';
 import { Section } from '../ui/section.tsx';
@@ -36,12 +37,10 @@ function NewOrganizationPanel() {
     <section className="panel" aria-labelledby="new-organization">
       <h2 id="new-organization">{said.new}</h2>
       <form className="stack" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor="organization-name">{said.name}</label>
+        <Field id="organization-name" label={said.name}>
           <input id="organization-name" className="input" name="name" required maxLength={255} autoComplete="off" />
-        </div>
-        <div className="field">
-          <label htmlFor="organization-slug">{said.slug}</label>
+        </Field>
+        <Field id="organization-slug" label={said.slug}>
           <input
             id="organization-slug"
             className="input"
@@ -55,7 +54,7 @@ function NewOrganizationPanel() {
           <p id="organization-slug-hint" className="hint">
             {said.slugHint}
           </p>
-        </div>
+        </Field>
         <Problem error={make.error} />
         <p>
           <SendButton type="submit" className="button primary" isSending={make.isPending}>
@@ -85,8 +84,7 @@ function OthersPanel() {
       {(list) => (
         <>
           <form role="search" aria-label={said.others} className="inline" onSubmit={submit}>
-            <div className="field">
-              <label htmlFor="organization-search">{said.search}</label>
+            <Field id="organization-search" label={said.search}>
               <input
                 id="organization-search"
                 className="input"
@@ -95,7 +93,7 @@ function OthersPanel() {
                 value={typed}
                 onChange={({ target }) => type(target.value)}
               />
-            </div>
+            </Field>
             <button type="submit" className="button">
               {said.find}
             </button>

@@ -4,6 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -37,12 +38,10 @@ function TextForm({ organization }: { organization: Organization }) {
   };
   return (
     <form className="panel" onSubmit={submit} aria-label={said.title}>
-      <div className="field">
-        <label htmlFor="organization-name">{words.organizations.name}</label>
+      <Field id="organization-name" label={words.organizations.name}>
         <input id="organization-name" className="input" name="name" required maxLength={255} defaultValue={name} autoComplete="off" />
-      </div>
-      <div className="field">
-        <label htmlFor="organization-description">{said.description}</label>
+      </Field>
+      <Field id="organization-description" label={said.description}>
         <textarea
           id="organization-description"
           className="input"
@@ -51,30 +50,26 @@ function TextForm({ organization }: { organization: Organization }) {
           maxLength={10_000}
           defaultValue={description ?? ''}
         />
-      </div>
+      </Field>
       <div className="inline">
-        <div className="field">
-          <label htmlFor="organization-website">{said.website}</label>
+        <Field id="organization-website" label={said.website}>
           <input id="organization-website" className="input" type="url" name="website" maxLength={255} defaultValue={website ?? ''} />
-        </div>
-        <div className="field">
-          <label htmlFor="organization-location">{said.location}</label>
+        </Field>
+        <Field id="organization-location" label={said.location}>
           <input id="organization-location" className="input" name="location" maxLength={1000} defaultValue={location ?? ''} />
-        </div>
+        </Field>
       </div>
       <div className="inline">
-        <div className="field">
-          <label htmlFor="organization-type">{said.type}</label>
+        <Field id="organization-type" label={said.type}>
           <select id="organization-type" className="input" name="type" defaultValue={type ?? ''}>
             <Options texts={(['', ...TYPES] as const).map((each) => [each, said.types[each]])} />
           </select>
-        </div>
-        <div className="field">
-          <label htmlFor="organization-visibility">{said.visibility}</label>
+        </Field>
+        <Field id="organization-visibility" label={said.visibility}>
           <select id="organization-visibility" className="input" name="visibility" defaultValue={visibility}>
             <Options texts={(['private', 'public'] as const).map((each) => [each, said.visibilities[each]])} />
           </select>
-        </div>
+        </Field>
       </div>
       <Problem error={change.error} />
       <p>

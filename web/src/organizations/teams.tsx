@@ -4,6 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { findLastError } from '../ui/last-error.ts';
 import { Options } from '../ui/options.tsx';
@@ -130,10 +131,9 @@ export function TeamsPage() {
       {isAdmin(organization) ? (
         <form className="panel" onSubmit={submit}>
           <div className="inline">
-            <div className="field">
-              <label htmlFor="team-name">{said.new}</label>
+            <Field id="team-name" label={said.new}>
               <input id="team-name" className="input" name="name" required maxLength={255} autoComplete="off" />
-            </div>
+            </Field>
             <SendButton type="submit" className="button primary" isSending={make.isPending}>
               {said.make}
             </SendButton>

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Field } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
@@ -66,8 +67,7 @@ function NewWebhookPanel({ id }: { id: string }) {
     <section className="panel" aria-labelledby="new-webhook">
       <h2 id="new-webhook">{said.new}</h2>
       <form className="stack" onSubmit={submit}>
-        <div className="field">
-          <label htmlFor="webhook-url">{said.url}</label>
+        <Field id="webhook-url" label={said.url}>
           <input
             id="webhook-url"
             className="input"
@@ -81,11 +81,10 @@ function NewWebhookPanel({ id }: { id: string }) {
           <p id="webhook-url-hint" className="hint">
             {said.urlHint}
           </p>
-        </div>
-        <div className="field">
-          <label htmlFor="webhook-description">{said.description}</label>
+        </Field>
+        <Field id="webhook-description" label={said.description}>
           <input id="webhook-description" className="input" name="description" maxLength={1000} autoComplete="off" />
-        </div>
+        </Field>
         <fieldset className="kinds">
           <legend className="label">{said.kinds}</legend>
           {KINDS.map((kind) => (

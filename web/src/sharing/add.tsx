@@ -2,6 +2,7 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Field } from '../ui/field.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -91,8 +92,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
     <section className="panel" aria-labelledby="share">
       <h2 id="share">{said.title}</h2>
       <div className="inline">
-        <div className="field">
-          <label htmlFor="share-kind">{said.kind}</label>
+        <Field id="share-kind" label={said.kind}>
           <select
             id="share-kind"
             className="input"
@@ -101,9 +101,8 @@ export function SharePanel({ shared }: { shared: Shared }) {
           >
             <Options texts={KINDS.map((each) => [each, said.kinds[each]])} />
           </select>
-        </div>
-        <div className="field">
-          <label htmlFor="share-role">{said.role}</label>
+        </Field>
+        <Field id="share-role" label={said.role}>
           <select
             id="share-role"
             className="input"
@@ -113,14 +112,13 @@ export function SharePanel({ shared }: { shared: Shared }) {
           >
             <Options texts={ROLES.map((each) => [each, words.sharing.roleNames[each]])} />
           </select>
-        </div>
+        </Field>
       </div>
       <p id="share-role-hint" className="hint">
         {`${said.roleHints[role]} ${rightsOf(role, shared.resourceType)}.`}
       </p>
       {kind === 'user' ? (
-        <div className="field">
-          <label htmlFor="share-search">{said.search}</label>
+        <Field id="share-search" label={said.search}>
           <input
             id="share-search"
             className="input"
@@ -134,7 +132,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
           <p id="share-hint" className="hint">
             {said.searchHint}
           </p>
-        </div>
+        </Field>
       ) : null}
       <Problem error={error ?? findLastError(give, invite)} />
       {found === undefined || found.length === 0 ? null : (

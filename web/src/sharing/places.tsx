@@ -3,6 +3,7 @@ import { useDeferredValue, useState } from 'react';
 import { experimentQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Field } from '../ui/field.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -66,8 +67,7 @@ export function PlacesPanel({ id }: { id: string }) {
           </li>
         ))}
       </ul>
-      <div className="field">
-        <label htmlFor="place-name">{said.search}</label>
+      <Field id="place-name" label={said.search}>
         <input
           id="place-name"
           className="input"
@@ -77,7 +77,7 @@ export function PlacesPanel({ id }: { id: string }) {
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
         />
-      </div>
+      </Field>
       {isAsked && found.data !== undefined ? (
         found.data.length === 0 ? (
           <p className="quiet">{said.foundNone}</p>

@@ -6,6 +6,7 @@ import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -39,8 +40,7 @@ function TextPanel({ id }: { id: string }) {
     <section className="panel" aria-labelledby="text">
       <h2 id="text">{said.text}</h2>
       <form className="stack" onSubmit={submit} onChange={begun.begin}>
-        <div className="field">
-          <label htmlFor="experiment-name">{said.name}</label>
+        <Field id="experiment-name" label={said.name}>
           <input
             id="experiment-name"
             className="input"
@@ -51,9 +51,8 @@ function TextPanel({ id }: { id: string }) {
             autoComplete="off"
             defaultValue={name}
           />
-        </div>
-        <div className="field">
-          <label htmlFor="experiment-description">{said.description}</label>
+        </Field>
+        <Field id="experiment-description" label={said.description}>
           <textarea
             id="experiment-description"
             className="input"
@@ -62,7 +61,7 @@ function TextPanel({ id }: { id: string }) {
             maxLength={100_000}
             defaultValue={description ?? ''}
           />
-        </div>
+        </Field>
         <label className="check">
           <input type="checkbox" name="anonymize" defaultChecked={anonymizeContributors} />
           {said.anonymize}
@@ -162,12 +161,11 @@ function MovePanel({ id }: { id: string }) {
         <p className="quiet">{organizations.isPending ? words.waiting : said.moveNone}</p>
       ) : (
         <div className="inline">
-          <div className="field">
-            <label htmlFor="move-to">{said.moveTo}</label>
+          <Field id="move-to" label={said.moveTo}>
             <select id="move-to" className="input" value={chosen.id} onChange={(event) => setTarget(event.target.value)}>
               <Options texts={open.map((each) => [each.id, each.isPersonal ? said.personal : each.name])} />
             </select>
-          </div>
+          </Field>
           <AskFirst
             action={said.move}
             question={said.moveAsk(chosen.isPersonal ? said.personal : chosen.name)}

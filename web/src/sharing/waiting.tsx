@@ -3,6 +3,7 @@ import type { SubmitEvent } from 'react';
 import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { RequestsSection, type Decision } from '../ui/requests.tsx';
 import { Section } from '../ui/section.tsx';
@@ -76,10 +77,9 @@ export function AskPanel({ id }: { id: string }) {
         request === null ? (
           <form className="stack" onSubmit={submit}>
             <p>{said.requests.askText}</p>
-            <div className="field">
-              <label htmlFor="ask-message">{said.requests.message}</label>
+            <Field id="ask-message" label={said.requests.message}>
               <textarea id="ask-message" className="input" name="message" rows={2} maxLength={250} />
-            </div>
+            </Field>
             <Problem error={ask.error} />
             <p>
               <SendButton type="submit" className="button primary" isSending={ask.isPending}>

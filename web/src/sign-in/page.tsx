@@ -3,6 +3,7 @@ import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth, providersQuery, renewSession } from '../shell/session.ts';
+import { Field } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
@@ -58,11 +59,10 @@ function CodeForm() {
           <h2>{words.signIn.byCode}</h2>
           <LastUsed method="email" />
         </header>
-        <div className="field">
-          <label htmlFor="email">{words.signIn.email}</label>
+        <Field id="email" label={words.signIn.email}>
           <input id="email" className="input" name="email" type="email" autoComplete="username webauthn" required maxLength={254} />
           <p className="hint">{words.signIn.emailHint}</p>
-        </div>
+        </Field>
         <Problem error={send.error} />
         <div className="inline">
           <SendButton type="submit" className="button primary" isSending={send.isPending}>
@@ -75,8 +75,7 @@ function CodeForm() {
     <form key="enter" className="panel" onSubmit={submit}>
       <h2>{words.signIn.enterCode}</h2>
       <p role="status">{words.signIn.sent}</p>
-      <div className="field">
-        <label htmlFor="code">{words.signIn.code(address)}</label>
+      <Field id="code" label={words.signIn.code(address)}>
         <input
           id="code"
           ref={takeFocus}
@@ -87,7 +86,7 @@ function CodeForm() {
           pattern="\s*([0-9]\s*){6}"
           required
         />
-      </div>
+      </Field>
       <Problem error={enter.error} />
       <div className="inline">
         <SendButton type="submit" className="button primary" isSending={enter.isPending}>

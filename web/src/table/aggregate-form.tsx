@@ -1,4 +1,5 @@
 import { useState, type SubmitEvent } from 'react';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
 import { BUCKETS, OF_ONE_COLUMN } from './aggregates.ts';
@@ -35,8 +36,7 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
     close();
   };
   const choice = (id: string, label: string, value: string, onChange?: (next: string) => void) => (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
+    <Field id={id} label={label}>
       <select
         id={id}
         className="input"
@@ -48,18 +48,17 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
           <option key={name}>{name}</option>
         ))}
       </select>
-    </div>
+    </Field>
   );
   const bucketChoice = (id: string, place: number) => (
-    <div className="field">
-      <label htmlFor={id}>{said.bucket}</label>
+    <Field id={id} label={said.bucket}>
       <select id={id} className="input" name={id} defaultValue={before?.groupBy[place]?.timeBucket ?? 'week'}>
         <option value="">{said.noBucket}</option>
         {BUCKETS.map((each) => (
           <option key={each}>{each}</option>
         ))}
       </select>
-    </div>
+    </Field>
   );
   return (
     <form className="stack" onSubmit={submit}>
@@ -67,14 +66,13 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
       {isMoment(by) ? bucketChoice('bucket', 0) : null}
       {choice('also', said.also, also, setAlso)}
       {isMoment(also) && also !== by ? bucketChoice('also-bucket', 1) : null}
-      <div className="field">
-        <label htmlFor="function">{said.function}</label>
+      <Field id="function" label={said.function}>
         <select id="function" className="input" name="function" defaultValue={before?.functions[0]?.function ?? 'avg'}>
           {OF_ONE_COLUMN.map((each) => (
             <option key={each}>{each}</option>
           ))}
         </select>
-      </div>
+      </Field>
       {choice(
         'column',
         said.column,

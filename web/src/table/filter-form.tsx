@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
@@ -52,23 +53,20 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
   };
   return (
     <form className="stack" onSubmit={submit}>
-      <div className="field">
-        <label htmlFor="filter-column">{said.column}</label>
+      <Field id="filter-column" label={said.column}>
         <select id="filter-column" className="input" value={name} onChange={(event) => setName(event.target.value)}>
           {columns.map((each) => (
             <option key={each.name}>{each.name}</option>
           ))}
         </select>
-      </div>
-      <div className="field">
-        <label htmlFor="filter-operator">{said.operator}</label>
+      </Field>
+      <Field id="filter-operator" label={said.operator}>
         <select id="filter-operator" className="input" value={operator} onChange={(event) => setChosen(event.target.value as Operator)}>
           <Options texts={operators.map((each) => [each, factsOf(each).says])} />
         </select>
-      </div>
+      </Field>
       {takes === 'none' ? null : (
-        <div className="field">
-          <label htmlFor="filter-value">{takes === 'two' ? said.from : takes === 'many' ? said.values : said.value}</label>
+        <Field id="filter-value" label={takes === 'two' ? said.from : takes === 'many' ? said.values : said.value}>
           {type === 'BOOLEAN' ? (
             <select id="filter-value" className="input" name="value" defaultValue={value}>
               {TRUTHS.map((each) => (
@@ -83,13 +81,12 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
               <option key={each} value={each} />
             ))}
           </datalist>
-        </div>
+        </Field>
       )}
       {takes === 'two' ? (
-        <div className="field">
-          <label htmlFor="filter-to">{said.to}</label>
+        <Field id="filter-to" label={said.to}>
           <input id="filter-to" className="input" name="to" required autoComplete="off" defaultValue={to} />
-        </div>
+        </Field>
       ) : null}
       {wrong === undefined ? null : (
         <p className="notice problem small" role="alert">

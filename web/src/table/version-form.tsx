@@ -1,4 +1,5 @@
 import type { SubmitEvent } from 'react';
+import { Field } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
 import { ToolButtons } from './tool-buttons.tsx';
@@ -16,8 +17,7 @@ export function VersionForm({ search, version, change, close }: ToolProps & { cl
   return (
     <form className="stack" onSubmit={submit}>
       <p className="hint">{said.hint}</p>
-      <div className="field">
-        <label htmlFor="version">{said.label}</label>
+      <Field id="version" label={said.label}>
         <input
           id="version"
           className="input"
@@ -28,7 +28,7 @@ export function VersionForm({ search, version, change, close }: ToolProps & { cl
           required
           defaultValue={search.asOf ?? version}
         />
-      </div>
+      </Field>
       <ToolButtons
         apply={said.apply}
         clear={said.clear}

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 import { tablesQuery, type TableListed } from '../experiments/queries.ts';
 import { bytesText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { nothingChosen, withFiles, type Chosen } from './chosen.ts';
@@ -70,8 +71,7 @@ function TargetFields({
   const isTaken = tables.some(({ displayName }) => displayName === tableName);
   return (
     <>
-      <div className="field">
-        <label htmlFor="upload-target">{said.target}</label>
+      <Field id="upload-target" label={said.target}>
         <select
           id="upload-target"
           className="input"
@@ -82,10 +82,9 @@ function TargetFields({
           {mayMakeTables ? <option value="">{said.targetNew}</option> : null}
           <Options texts={tables.map(({ identifier, displayName }) => [identifier, said.targetExisting(displayName)])} />
         </select>
-      </div>
+      </Field>
       {tableId === '' ? (
-        <div className="field">
-          <label htmlFor="upload-name">{said.tableName}</label>
+        <Field id="upload-name" label={said.tableName}>
           <input
             id="upload-name"
             className="input"
@@ -102,7 +101,7 @@ function TargetFields({
           <p id="upload-name-hint" className={isTaken ? 'field-error' : 'hint'}>
             {isTaken ? said.tableNameTaken(tableName) : said.tableNameHint}
           </p>
-        </div>
+        </Field>
       ) : null}
     </>
   );
@@ -146,8 +145,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
       />
       {chosen.files.length === 0 ? null : (
         <>
-          <div className="field">
-            <label htmlFor="upload-kind">{said.kind}</label>
+          <Field id="upload-kind" label={said.kind}>
             <select
               id="upload-kind"
               className="input"
@@ -163,7 +161,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
                 {ofNoKind(chosen.files).length === 0 ? null : ` ${said.noKind(said.files.hint)}`}
               </p>
             )}
-          </div>
+          </Field>
           <TargetFields chosen={chosen} tables={tables} mayMakeTables={mayMakeTables} isDisabled={isPending} change={change} />
           {isReadAsText(chosen.kind) ? <ReadingForm chosen={chosen} isDisabled={isPending} change={change} /> : null}
           <Preview id={id} chosen={chosen} isDisabled={isPending} change={setChosen} />

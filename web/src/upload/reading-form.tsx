@@ -1,3 +1,4 @@
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { DATE_ORDERS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
@@ -76,8 +77,7 @@ export function ReadingForm(props: ReadingFormProps) {
     <details className="reading">
       <summary>{said.title}</summary>
       <div className="stack">
-        <div className="field">
-          <label htmlFor="upload-missing">{said.missing}</label>
+        <Field id="upload-missing" label={said.missing}>
           <input
             id="upload-missing"
             className="input"
@@ -91,10 +91,9 @@ export function ReadingForm(props: ReadingFormProps) {
           <p id="upload-missing-hint" className="hint">
             {said.missingHint}
           </p>
-        </div>
+        </Field>
         <div className="inline">
-          <div className="field">
-            <label htmlFor="upload-decimal">{said.decimal}</label>
+          <Field id="upload-decimal" label={said.decimal}>
             <select
               id="upload-decimal"
               className="input"
@@ -106,9 +105,8 @@ export function ReadingForm(props: ReadingFormProps) {
               <option value=".">{said.decimals['.']}</option>
               <option value=",">{said.decimals[',']}</option>
             </select>
-          </div>
-          <div className="field">
-            <label htmlFor="upload-dates">{said.dateOrder}</label>
+          </Field>
+          <Field id="upload-dates" label={said.dateOrder}>
             <select
               id="upload-dates"
               className="input"
@@ -119,11 +117,10 @@ export function ReadingForm(props: ReadingFormProps) {
               <option value="">{said.byValues}</option>
               <Options texts={DATE_ORDERS.map((order) => [order, said.dateOrders[order]])} />
             </select>
-          </div>
+          </Field>
         </div>
         {chosen.kind === 'csv' || chosen.kind === 'tsv' ? (
-          <div className="field">
-            <label htmlFor="upload-encoding">{said.encoding}</label>
+          <Field id="upload-encoding" label={said.encoding}>
             <select
               id="upload-encoding"
               className="input"
@@ -134,11 +131,10 @@ export function ReadingForm(props: ReadingFormProps) {
               <option value="">{said.encodingUsual}</option>
               <Options texts={Object.entries(said.encodings)} />
             </select>
-          </div>
+          </Field>
         ) : null}
         {chosen.kind === 'xlsx' ? (
-          <div className="field">
-            <label htmlFor="upload-sheet">{said.sheet}</label>
+          <Field id="upload-sheet" label={said.sheet}>
             <input
               id="upload-sheet"
               className="input"
@@ -148,7 +144,7 @@ export function ReadingForm(props: ReadingFormProps) {
               disabled={isDisabled}
               onChange={(event) => change({ sheet: event.target.value })}
             />
-          </div>
+          </Field>
         ) : null}
         <TypesField {...props} />
       </div>

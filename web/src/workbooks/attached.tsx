@@ -7,6 +7,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Field } from '../ui/field.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -37,13 +38,12 @@ function AttachForm({ id }: { id: string }) {
         mutate();
       }}
     >
-      <div className="field">
-        <label htmlFor="attach">{said.which}</label>
+      <Field id="attach" label={said.which}>
         <select id="attach" className="input" required value={chosen} onChange={(event) => setChosen(event.target.value)}>
           <option value="">{words.workbooks.choose}</option>
           <Options texts={workbooks.data?.map(({ id: each, name }) => [each, name])} />
         </select>
-      </div>
+      </Field>
       <SendButton type="submit" className="button primary" isSending={isPending}>
         {said.attach}
       </SendButton>
@@ -90,8 +90,7 @@ function Followed({ id, workbookId, versionId, mayWrite }: FollowedProps) {
       {mayWrite ? (
         <>
           <div className="inline">
-            <div className="field">
-              <label htmlFor="follow-version">{said.version}</label>
+            <Field id="follow-version" label={said.version}>
               <select id="follow-version" className="input" value={wanted} onChange={(event) => setChosen(event.target.value)}>
                 <Options
                   texts={versions.data?.map(({ id: each, version, createdAt }) => [
@@ -100,7 +99,7 @@ function Followed({ id, workbookId, versionId, mayWrite }: FollowedProps) {
                   ])}
                 />
               </select>
-            </div>
+            </Field>
             <SendButton isSending={isBusy} isIdle={wanted === versionId || wanted === ''} onClick={() => choose.mutate(wanted)}>
               {said.choose}
             </SendButton>

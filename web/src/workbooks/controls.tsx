@@ -1,15 +1,6 @@
-import type { ReactNode } from 'react';
+import { Field } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
-
-function Field({ id, label, children }: { id: string; label: string; children: ReactNode }) {
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      {children}
-    </div>
-  );
-}
 
 interface ControlProps {
   id: string;
