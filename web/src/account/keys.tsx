@@ -6,7 +6,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
@@ -73,14 +73,10 @@ export function KeysPanel() {
         ))}
       </ul>
       <form className="inline" onSubmit={submit}>
-        <Field id="key-name" label={said.newName}>
-          <input id="key-name" className="input" name="name" required maxLength={32} />
-        </Field>
-        <Field id="key-expiry" label={said.ends}>
-          <select id="key-expiry" className="input" name="expiresIn" defaultValue="2592000">
-            <Options texts={Object.entries(said.endings)} />
-          </select>
-        </Field>
+        <InputField id="key-name" label={said.newName} name="name" required maxLength={32} />
+        <SelectField id="key-expiry" label={said.ends} name="expiresIn" defaultValue="2592000">
+          <Options texts={Object.entries(said.endings)} />
+        </SelectField>
         <SendButton type="submit" className="button primary" isSending={make.isPending}>
           {said.make}
         </SendButton>

@@ -8,7 +8,7 @@ import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth, providersQuery } from '../shell/session.ts';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { ProviderFailure } from '../sign-in/failure.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, TextField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -54,32 +54,26 @@ function ProfilePanel() {
       <p>{said.signedInAs(name)}</p>
       <form className="stack" onSubmit={submit}>
         <div className="inline">
-          <Field id="first-name" label={said.profile.firstName}>
-            <input
-              id="first-name"
-              className="input"
-              name="firstName"
-              autoComplete="given-name"
-              required
-              maxLength={100}
-              defaultValue={profile.data?.firstName}
-            />
-          </Field>
-          <Field id="last-name" label={said.profile.lastName}>
-            <input
-              id="last-name"
-              className="input"
-              name="lastName"
-              autoComplete="family-name"
-              required
-              maxLength={100}
-              defaultValue={profile.data?.lastName}
-            />
-          </Field>
+          <InputField
+            id="first-name"
+            label={said.profile.firstName}
+            name="firstName"
+            autoComplete="given-name"
+            required
+            maxLength={100}
+            defaultValue={profile.data?.firstName}
+          />
+          <InputField
+            id="last-name"
+            label={said.profile.lastName}
+            name="lastName"
+            autoComplete="family-name"
+            required
+            maxLength={100}
+            defaultValue={profile.data?.lastName}
+          />
         </div>
-        <Field id="bio" label={said.profile.bio}>
-          <textarea id="bio" className="input" name="bio" rows={3} defaultValue={profile.data?.bio ?? ''} />
-        </Field>
+        <TextField id="bio" label={said.profile.bio} name="bio" rows={3} defaultValue={profile.data?.bio ?? ''} />
         <Problem error={save.error} />
         <div>
           <SendButton type="submit" className="button primary" isSending={save.isPending}>

@@ -6,7 +6,7 @@ import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth } from '../shell/session.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -35,9 +35,14 @@ function PasskeyRow({ passkey: { id, name, createdAt } }: { passkey: Passkey }) 
   return (
     <li>
       <form className="inline" onSubmit={submit}>
-        <Field id={`name-${id}`} label={said.nameOf(dayText(createdAt))}>
-          <input id={`name-${id}`} className="input" name="name" required maxLength={255} defaultValue={name ?? ''} />
-        </Field>
+        <InputField
+          id={`name-${id}`}
+          label={said.nameOf(dayText(createdAt))}
+          name="name"
+          required
+          maxLength={255}
+          defaultValue={name ?? ''}
+        />
         <SendButton type="submit" isSending={rename.isPending}>
           {said.rename}
         </SendButton>
@@ -74,9 +79,7 @@ export function PasskeysPanel() {
         ))}
       </ul>
       <form className="inline" onSubmit={submit}>
-        <Field id="passkey-name" label={said.newName}>
-          <input id="passkey-name" className="input" name="name" required maxLength={255} placeholder={said.newExample} />
-        </Field>
+        <InputField id="passkey-name" label={said.newName} name="name" required maxLength={255} placeholder={said.newExample} />
         <SendButton type="submit" className="button primary" isSending={add.isPending}>
           {said.add}
         </SendButton>

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useId, useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -49,17 +49,15 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
             <Options texts={FLAGS.map((each) => [each, said.flags[each]])} />
           </select>
         </div>
-        <Field id={`${id}-text`} label={flag === null ? said.text : said.textIfAny}>
-          <input
-            id={`${id}-text`}
-            className="input"
-            name="text"
-            required={flag === null}
-            pattern=".*\S.*"
-            maxLength={LONGEST_TEXT}
-            autoComplete="off"
-          />
-        </Field>
+        <InputField
+          id={`${id}-text`}
+          label={flag === null ? said.text : said.textIfAny}
+          name="text"
+          required={flag === null}
+          pattern=".*\S.*"
+          maxLength={LONGEST_TEXT}
+          autoComplete="off"
+        />
         <SendButton type="submit" className="button primary" isSending={write.isPending}>
           {said.submit(rows.rowIds.length)}
         </SendButton>

@@ -3,7 +3,7 @@ import { findAxisKind, MEASURES, WITH_ERRORS } from '../../../src/api/visualizat
 import { CHART_ERRORS, type ChartType, type SourceRole } from '../../../src/api/visualizations/visualizations.model.ts';
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
 import type { Filter } from '../table/search.ts';
-import { Field } from '../ui/field.tsx';
+import { Field, SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
@@ -32,11 +32,9 @@ function Choose({
   onChange: (value: string) => void;
 }) {
   return (
-    <Field id={id} label={label}>
-      <select id={id} className="input" value={value} onChange={(event) => onChange(event.target.value)}>
-        <Options texts={choices.map(({ value: each, text }) => [each, text])} />
-      </select>
-    </Field>
+    <SelectField id={id} label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+      <Options texts={choices.map(({ value: each, text }) => [each, text])} />
+    </SelectField>
   );
 }
 
@@ -104,24 +102,22 @@ export function ChartForm({ search, columns, change }: FormProps) {
   const setLook = (next: (look: Look) => Partial<Look>) => change(({ look: before = {} }) => ({ look: { ...before, ...next(before) } }));
   return (
     <form className="panel chart-form" aria-label={said.form} onSubmit={(event) => event.preventDefault()}>
-      <Field id="chart-type" label={said.type}>
-        <select
-          id="chart-type"
-          className="input"
-          value={type}
-          onChange={({ target }) => change(() => ({ type: target.value as ChartType }))}
-        >
-          {(Object.keys(said.families) as Family[]).map((family) => (
-            <optgroup key={family} label={said.families[family]}>
-              {(Object.keys(FAMILY) as ChartType[])
-                .filter((each) => FAMILY[each] === family)
-                .map((each) => (
-                  <option key={each}>{each}</option>
-                ))}
-            </optgroup>
-          ))}
-        </select>
-      </Field>
+      <SelectField
+        id="chart-type"
+        label={said.type}
+        value={type}
+        onChange={({ target }) => change(() => ({ type: target.value as ChartType }))}
+      >
+        {(Object.keys(said.families) as Family[]).map((family) => (
+          <optgroup key={family} label={said.families[family]}>
+            {(Object.keys(FAMILY) as ChartType[])
+              .filter((each) => FAMILY[each] === family)
+              .map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+          </optgroup>
+        ))}
+      </SelectField>
       {rolesOf(type).flatMap(([role, { required, many, kinds }]) => {
         const playing = drawn.filter((source) => source.role === role);
         const fitting = columns.filter(

@@ -4,7 +4,7 @@ import { AnnotateForm } from '../annotations/form.tsx';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import type { Filter } from '../table/search.ts';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
@@ -40,18 +40,16 @@ function EndField({ id, label, axis, value }: { id: string; label: string; axis:
   const [text, type] = useTyped(value);
   const [kind, step] = FIELDS[axis.of];
   return (
-    <Field id={id} label={label}>
-      <input
-        id={id}
-        className="input"
-        name={id}
-        type={kind}
-        step={step}
-        required
-        value={text}
-        onChange={({ target }) => type(target.value)}
-      />
-    </Field>
+    <InputField
+      id={id}
+      label={label}
+      name={id}
+      type={kind}
+      step={step}
+      required
+      value={text}
+      onChange={({ target }) => type(target.value)}
+    />
   );
 }
 

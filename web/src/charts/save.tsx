@@ -4,7 +4,7 @@ import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -57,16 +57,14 @@ export function SavePanel({ id, chart, usual, saved, stored, error, show }: Save
     <section className="panel" aria-labelledby="save-title">
       <h3 id="save-title">{said.saveTitle}</h3>
       <form className="inline" onSubmit={submit}>
-        <Field id="chart-name" label={said.name}>
-          <input
-            id="chart-name"
-            className="input"
-            required
-            maxLength={255}
-            value={named.name}
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        </Field>
+        <InputField
+          id="chart-name"
+          label={said.name}
+          required
+          maxLength={255}
+          value={named.name}
+          onChange={(event) => setTyped(event.target.value)}
+        />
         <SendButton type="submit" className="button primary" isSending={isBusy}>
           {target === null ? said.save : said.change}
         </SendButton>

@@ -1,7 +1,7 @@
 import type { ChartListed } from '../charts/queries.ts';
 import { isGiven } from '../experiments/columns.ts';
 import type { TableListed } from '../experiments/queries.ts';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { HEIGHTS, spanOf, type Height, type Width } from './arrange.ts';
@@ -24,14 +24,12 @@ interface Choice {
 /** A list that adds what is chosen, and then shows its first entry again. */
 function Add({ id, label, choices, add }: { id: string; label: string; choices: readonly Choice[]; add: (value: string) => void }) {
   return (
-    <Field id={id} label={`${said.form.add} ${label}`}>
-      <select id={id} className="input" value="" onChange={({ target }) => add(target.value)}>
-        <option value="" disabled>
-          {said.form.choose}
-        </option>
-        <Options texts={choices.map(({ value, text }) => [value, text])} />
-      </select>
-    </Field>
+    <SelectField id={id} label={`${said.form.add} ${label}`} value="" onChange={({ target }) => add(target.value)}>
+      <option value="" disabled>
+        {said.form.choose}
+      </option>
+      <Options texts={choices.map(({ value, text }) => [value, text])} />
+    </SelectField>
   );
 }
 

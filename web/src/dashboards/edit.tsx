@@ -6,7 +6,7 @@ import { chartsQuery } from '../charts/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { Conflict } from '../ui/conflict.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -67,25 +67,21 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
       <LeaveQuestion isDirty={isDirty} question={said.leaveAsk} />
       <form className="panel dashboard-form" aria-label={said.title} onSubmit={submit}>
         <div className="inline">
-          <Field id="dashboard-name" label={said.name}>
-            <input
-              id="dashboard-name"
-              className="input"
-              required
-              maxLength={255}
-              value={draft.name}
-              onChange={({ target }) => change({ name: target.value })}
-            />
-          </Field>
-          <Field id="dashboard-description" label={said.description}>
-            <input
-              id="dashboard-description"
-              className="input"
-              maxLength={10_000}
-              value={draft.description ?? ''}
-              onChange={({ target }) => change({ description: target.value === '' ? null : target.value })}
-            />
-          </Field>
+          <InputField
+            id="dashboard-name"
+            label={said.name}
+            required
+            maxLength={255}
+            value={draft.name}
+            onChange={({ target }) => change({ name: target.value })}
+          />
+          <InputField
+            id="dashboard-description"
+            label={said.description}
+            maxLength={10_000}
+            value={draft.description ?? ''}
+            onChange={({ target }) => change({ description: target.value === '' ? null : target.value })}
+          />
         </div>
         <AddParts
           columns={layout.columns}

@@ -5,7 +5,7 @@ import { experimentQuery } from '../experiments/queries.ts';
 import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -34,9 +34,7 @@ function NewForm({ id }: { id: string }) {
   return (
     <form className="stack" onSubmit={submit}>
       <div className="inline">
-        <Field id="dashboard-new" label={said.newName}>
-          <input id="dashboard-new" name="name" className="input" required maxLength={255} autoComplete="off" />
-        </Field>
+        <InputField id="dashboard-new" label={said.newName} name="name" required maxLength={255} autoComplete="off" />
         <SendButton type="submit" className="button primary" isSending={isPending}>
           {said.make}
         </SendButton>

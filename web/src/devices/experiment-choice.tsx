@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { SubmitEvent } from 'react';
 import { ownExperimentsQuery } from '../home/queries.ts';
 import { Problem } from '../shell/problem.tsx';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -31,11 +31,9 @@ export function ExperimentChoice({ without, action, isBusy, error, choose }: Exp
   return (
     <form className="stack" onSubmit={submit}>
       <div className="inline">
-        <Field id="bind-experiment" label={said.choose}>
-          <select id="bind-experiment" className="input" name="experiment" required>
-            <Options texts={open.map(({ id, name }) => [id, name])} />
-          </select>
-        </Field>
+        <SelectField id="bind-experiment" label={said.choose} name="experiment" required>
+          <Options texts={open.map(({ id, name }) => [id, name])} />
+        </SelectField>
         <SendButton type="submit" isSending={isBusy} isIdle={open.length === 0}>
           {action}
         </SendButton>

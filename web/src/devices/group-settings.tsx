@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -33,28 +33,24 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
     <section className="panel" aria-labelledby="group-settings">
       <h2 id="group-settings">{said.change}</h2>
       <form className="stack" onSubmit={submit} onChange={begun.begin}>
-        <Field id="group-name" label={said.name}>
-          <input
-            id="group-name"
-            className="input"
-            name="name"
-            required
-            maxLength={255}
-            pattern=".*\S.*"
-            defaultValue={group.name}
-            autoComplete="off"
-          />
-        </Field>
-        <Field id="group-description" label={said.description}>
-          <input
-            id="group-description"
-            className="input"
-            name="description"
-            maxLength={2000}
-            defaultValue={group.description ?? ''}
-            autoComplete="off"
-          />
-        </Field>
+        <InputField
+          id="group-name"
+          label={said.name}
+          name="name"
+          required
+          maxLength={255}
+          pattern=".*\S.*"
+          defaultValue={group.name}
+          autoComplete="off"
+        />
+        <InputField
+          id="group-description"
+          label={said.description}
+          name="description"
+          maxLength={2000}
+          defaultValue={group.description ?? ''}
+          autoComplete="off"
+        />
         <Problem error={change.error} />
         <div className="inline">
           <SendButton type="submit" isSending={change.isPending}>

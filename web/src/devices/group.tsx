@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { Section } from '../ui/section.tsx';
@@ -74,11 +74,9 @@ function AddForm({ groupId, members }: { groupId: string; members: readonly Memb
   return (
     <form className="stack" onSubmit={submit}>
       <div className="inline">
-        <Field id="add-device" label={said.addLabel}>
-          <select id="add-device" className="input" name="device" required>
-            <Options texts={open.map((device) => [device.id, nameOf(device)])} />
-          </select>
-        </Field>
+        <SelectField id="add-device" label={said.addLabel} name="device" required>
+          <Options texts={open.map((device) => [device.id, nameOf(device)])} />
+        </SelectField>
         <SendButton type="submit" isSending={add.isPending} isIdle={open.length === 0}>
           {said.add}
         </SendButton>

@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Pages } from '../ui/pages.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -35,12 +35,8 @@ function NewGroupPanel() {
     <section className="panel" aria-labelledby="new-group-title">
       <h2 id="new-group-title">{said.new}</h2>
       <form className="stack" onSubmit={submit}>
-        <Field id="group-name" label={said.name}>
-          <input id="group-name" className="input" name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
-        </Field>
-        <Field id="group-description" label={said.description}>
-          <input id="group-description" className="input" name="description" maxLength={2000} autoComplete="off" />
-        </Field>
+        <InputField id="group-name" label={said.name} name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
+        <InputField id="group-description" label={said.description} name="description" maxLength={2000} autoComplete="off" />
         <HomeField id="group-organization" label={words.devices.new.organization} personal={words.devices.new.personal} />
         <Problem error={make.error} />
         <p>

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField } from '../ui/field.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
 import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
@@ -68,22 +68,18 @@ function Filters() {
   return (
     <div className="stack">
       <form role="search" aria-label={words.devices.title} className="inline" onSubmit={submit}>
-        <Field id="device-search" label={said.searchLabel}>
-          <input
-            id="device-search"
-            className="input"
-            type="search"
-            maxLength={200}
-            value={search}
-            onChange={({ target }) => typeSearch(target.value)}
-          />
-        </Field>
-        <Field id="device-type" label={said.type}>
-          <select id="device-type" className="input" value={type} onChange={({ target }) => chooseType(target.value)}>
-            <option value="">{said.anyType}</option>
-            <Options texts={TYPES.map((each) => [each, said.types[each]])} />
-          </select>
-        </Field>
+        <InputField
+          id="device-search"
+          label={said.searchLabel}
+          type="search"
+          maxLength={200}
+          value={search}
+          onChange={({ target }) => typeSearch(target.value)}
+        />
+        <SelectField id="device-type" label={said.type} value={type} onChange={({ target }) => chooseType(target.value)}>
+          <option value="">{said.anyType}</option>
+          <Options texts={TYPES.map((each) => [each, said.types[each]])} />
+        </SelectField>
         <button type="submit" className="button">
           {said.search}
         </button>

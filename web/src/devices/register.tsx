@@ -4,7 +4,7 @@ import { useState, type SubmitEvent } from 'react';
 import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField, TextField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -87,39 +87,22 @@ export function RegisterPage() {
         <p className="quiet">{said.lead}</p>
       </header>
       <form className="panel" onSubmit={submit}>
-        <Field id="new-type" label={words.devices.type}>
-          <select id="new-type" className="input" name="type">
-            <Options texts={INSTRUMENTS.map((type) => [type, words.devices.types[type]])} />
-          </select>
-        </Field>
-        <Field id="new-serials" label={said.serials}>
-          <textarea
-            id="new-serials"
-            className="input"
-            required
-            rows={Math.min(8, Math.max(1, text.split('\n').length))}
-            aria-describedby="new-serials-hint"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-          <p id="new-serials-hint" className="hint">
-            {said.serialsHint}
-          </p>
-        </Field>
+        <SelectField id="new-type" label={words.devices.type} name="type">
+          <Options texts={INSTRUMENTS.map((type) => [type, words.devices.types[type]])} />
+        </SelectField>
+        <TextField
+          id="new-serials"
+          label={said.serials}
+          hint={said.serialsHint}
+          required
+          rows={Math.min(8, Math.max(1, text.split('\n').length))}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
         {serials.length > 1 ? (
-          <Field id="new-group" label={said.group}>
-            <input id="new-group" className="input" name="group" maxLength={255} aria-describedby="new-group-hint" autoComplete="off" />
-            <p id="new-group-hint" className="hint">
-              {said.groupHint}
-            </p>
-          </Field>
+          <InputField id="new-group" label={said.group} hint={said.groupHint} name="group" maxLength={255} autoComplete="off" />
         ) : (
-          <Field id="new-name" label={said.name}>
-            <input id="new-name" className="input" name="name" maxLength={255} aria-describedby="new-name-hint" autoComplete="off" />
-            <p id="new-name-hint" className="hint">
-              {said.nameHint}
-            </p>
-          </Field>
+          <InputField id="new-name" label={said.name} hint={said.nameHint} name="name" maxLength={255} autoComplete="off" />
         )}
         <HomeField id="new-organization" label={said.organization} personal={said.personal} />
         <Problem error={error} />

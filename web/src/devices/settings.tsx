@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -33,17 +33,15 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
     <section className="panel" aria-labelledby="settings">
       <h2 id="settings">{said.settings}</h2>
       <form className="inline" onSubmit={submit} onChange={begun.begin}>
-        <Field id="device-name" label={words.devices.new.name}>
-          <input
-            id="device-name"
-            className="input"
-            name="name"
-            maxLength={255}
-            defaultValue={device.name ?? ''}
-            placeholder={device.serialNumber}
-            autoComplete="off"
-          />
-        </Field>
+        <InputField
+          id="device-name"
+          label={words.devices.new.name}
+          name="name"
+          maxLength={255}
+          defaultValue={device.name ?? ''}
+          placeholder={device.serialNumber}
+          autoComplete="off"
+        />
         <SendButton type="submit" isSending={rename.isPending}>
           {said.rename}
         </SendButton>

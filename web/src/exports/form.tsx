@@ -11,7 +11,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sentenceOf } from '../table/operators.ts';
 import { questionOf } from '../table/question.ts';
 import type { TableSearch } from '../table/search.ts';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -65,16 +65,14 @@ function ExportForm({ shown, start, isBusy }: { shown: ExportShown; start: (aske
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <Field id="export-format" label={said.format}>
-        <select
-          id="export-format"
-          className="input"
-          value={format}
-          onChange={(event) => setFormat(FORMATS.find((each) => each === event.target.value) ?? 'csv')}
-        >
-          <Options texts={FORMATS.map((each) => [each, said.formats[each]])} />
-        </select>
-      </Field>
+      <SelectField
+        id="export-format"
+        label={said.format}
+        value={format}
+        onChange={(event) => setFormat(FORMATS.find((each) => each === event.target.value) ?? 'csv')}
+      >
+        <Options texts={FORMATS.map((each) => [each, said.formats[each]])} />
+      </SelectField>
       {isAnonymised && !capabilities.canManage ? null : (
         <label className="check">
           <input type="checkbox" name="pseudonyms" defaultChecked={isAnonymised} />

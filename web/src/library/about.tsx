@@ -4,7 +4,7 @@ import { type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, TextField } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -46,21 +46,24 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
       <h2 id="about">{said.about}</h2>
       {capabilities?.canUpdate === true ? (
         <form className="stack" onSubmit={submit} onChange={begun.begin}>
-          <Field id="about-name" label={said.name}>
-            <input
-              id="about-name"
-              className="input"
-              name="name"
-              required
-              pattern=".*\S.*"
-              maxLength={255}
-              defaultValue={name}
-              autoComplete="off"
-            />
-          </Field>
-          <Field id="about-text" label={said.description}>
-            <textarea id="about-text" className="input" name="description" rows={3} maxLength={100_000} defaultValue={description ?? ''} />
-          </Field>
+          <InputField
+            id="about-name"
+            label={said.name}
+            name="name"
+            required
+            pattern=".*\S.*"
+            maxLength={255}
+            defaultValue={name}
+            autoComplete="off"
+          />
+          <TextField
+            id="about-text"
+            label={said.description}
+            name="description"
+            rows={3}
+            maxLength={100_000}
+            defaultValue={description ?? ''}
+          />
           <Problem error={save.error} />
           <div>
             <SendButton type="submit" isSending={save.isPending}>

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -48,12 +48,10 @@ function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' 
   };
   return (
     <form className="inline" onSubmit={submit}>
-      <Field id="link-one" label={said[kind].add}>
-        <select id="link-one" className="input" required value={chosen} onChange={(event) => setChosen(event.target.value)}>
-          <option value="">{said.choose}</option>
-          <Options texts={choices.data?.filter(({ id }) => !linked.has(id)).map(({ id, name }) => [id, name])} />
-        </select>
-      </Field>
+      <SelectField id="link-one" label={said[kind].add} required value={chosen} onChange={(event) => setChosen(event.target.value)}>
+        <option value="">{said.choose}</option>
+        <Options texts={choices.data?.filter(({ id }) => !linked.has(id)).map(({ id, name }) => [id, name])} />
+      </SelectField>
       <SendButton type="submit" isSending={isPending}>
         {said.link}
       </SendButton>

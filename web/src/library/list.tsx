@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, notFound } from '@tanstack/react-router';
 import { type SubmitEvent } from 'react';
 import { agoText } from '../shell/format.ts';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField } from '../ui/field.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
 import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
@@ -69,23 +69,19 @@ function FindForm({ kind }: { kind: Kind }) {
   };
   return (
     <form className="inline library-find" role="search" aria-label={said.find[kind]} onSubmit={submit}>
-      <Field id="library-find" label={said.find[kind]}>
-        <input
-          id="library-find"
-          className="input"
-          type="search"
-          maxLength={200}
-          value={find}
-          onChange={({ target }) => typeFind(target.value)}
-        />
-      </Field>
+      <InputField
+        id="library-find"
+        label={said.find[kind]}
+        type="search"
+        maxLength={200}
+        value={find}
+        onChange={({ target }) => typeFind(target.value)}
+      />
       {kind === 'macros' ? (
-        <Field id="library-language" label={said.language}>
-          <select id="library-language" className="input" value={language} onChange={({ target }) => chooseLanguage(target.value)}>
-            <option value="">{said.anyLanguage}</option>
-            <Options texts={MACRO_LANGUAGES.map((each) => [each, said.languages[each]])} />
-          </select>
-        </Field>
+        <SelectField id="library-language" label={said.language} value={language} onChange={({ target }) => chooseLanguage(target.value)}>
+          <option value="">{said.anyLanguage}</option>
+          <Options texts={MACRO_LANGUAGES.map((each) => [each, said.languages[each]])} />
+        </SelectField>
       ) : null}
       <button type="submit" className="button">
         {said.findButton}

@@ -6,7 +6,7 @@ import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
 import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -18,11 +18,9 @@ const said = words.library;
 
 function Choose({ name, label, texts }: { name: string; label: string; texts: Readonly<Record<string, string>> }) {
   return (
-    <Field id={`make-${name}`} label={label}>
-      <select id={`make-${name}`} className="input" name={name}>
-        <Options texts={Object.entries(texts)} />
-      </select>
-    </Field>
+    <SelectField id={`make-${name}`} label={label} name={name}>
+      <Options texts={Object.entries(texts)} />
+    </SelectField>
   );
 }
 
@@ -54,9 +52,7 @@ function MakeForm({ kind }: { kind: Kind }) {
   };
   return (
     <form className="stack library-make" onSubmit={submit}>
-      <Field id="make-name" label={said.name}>
-        <input id="make-name" className="input" name="name" required pattern=".*\S.*" maxLength={255} autoComplete="off" />
-      </Field>
+      <InputField id="make-name" label={said.name} name="name" required pattern=".*\S.*" maxLength={255} autoComplete="off" />
       {kind === 'macros' ? <Choose name="language" label={said.language} texts={said.languages} /> : null}
       {kind === 'protocols' ? <Choose name="family" label={said.family} texts={said.families} /> : null}
       <Choose name="home" label={said.home} texts={homeTexts} />

@@ -1,4 +1,4 @@
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -22,11 +22,9 @@ export function WriteBar<T extends string>({ trait, isChanged, isSending, isSoun
   return (
     <div className="library-bar">
       <LeaveQuestion isDirty={isChanged} question={words.library.leave} />
-      <Field id={trait.id} label={trait.label}>
-        <select id={trait.id} className="input" value={trait.value} onChange={(event) => trait.choose(event.target.value as T)}>
-          <Options texts={Object.entries(trait.names)} />
-        </select>
-      </Field>
+      <SelectField id={trait.id} label={trait.label} value={trait.value} onChange={(event) => trait.choose(event.target.value as T)}>
+        <Options texts={Object.entries(trait.names)} />
+      </SelectField>
       <SendButton className="button primary" isSending={isSending} isIdle={!isChanged || !isSound} onClick={save}>
         {words.library.save}
       </SendButton>

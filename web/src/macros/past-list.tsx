@@ -5,7 +5,7 @@ import { experimentQuery, tablesQuery, type TableListed } from '../experiments/q
 import { choicesQuery } from '../library/queries.ts';
 import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
@@ -79,12 +79,10 @@ export function PastListPage() {
       </ul>
       {mayRun ? (
         <form className="inline" onSubmit={submit}>
-          <Field id="past-macro" label={said.choose}>
-            <select id="past-macro" className="input" name="macro" required defaultValue="">
-              <option value="">{said.chooseOne}</option>
-              <Options texts={macros.data?.map((macro) => [macro.id, macro.name])} />
-            </select>
-          </Field>
+          <SelectField id="past-macro" label={said.choose} name="macro" required defaultValue="">
+            <option value="">{said.chooseOne}</option>
+            <Options texts={macros.data?.map((macro) => [macro.id, macro.name])} />
+          </SelectField>
           <button type="submit" className="button">
             {said.open}
           </button>

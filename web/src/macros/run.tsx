@@ -4,7 +4,7 @@ import { printJson } from '../code/json.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayProblem } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -123,36 +123,35 @@ export function RunPanel({ run, written, stored, goTo }: RunPanelProps) {
     <section className="panel" aria-labelledby="run">
       <h2 id="run">{said.title}</h2>
       <p className="small quiet">{said.lead}</p>
-      <Field id="run-experiment" label={said.experiment}>
-        <select
-          id="run-experiment"
-          className="input"
-          value={experiment ?? ''}
-          onChange={(event) => choose({ experiment: event.target.value || undefined, table: undefined, row: undefined })}
-        >
-          <option value="">{said.choose}</option>
-          <Options texts={sources.data?.map(({ id, name }) => [id, name])} />
-        </select>
-      </Field>
+      <SelectField
+        id="run-experiment"
+        label={said.experiment}
+        value={experiment ?? ''}
+        onChange={(event) => choose({ experiment: event.target.value || undefined, table: undefined, row: undefined })}
+      >
+        <option value="">{said.choose}</option>
+        <Options texts={sources.data?.map(({ id, name }) => [id, name])} />
+      </SelectField>
       <Problem error={sources.error ?? error} />
       {readable?.length === 0 ? <p className="quiet">{said.noTables}</p> : null}
       {table === undefined ? null : (
         <div className="inline">
-          <Field id="run-table" label={said.table}>
-            <select
-              id="run-table"
-              className="input"
-              value={table}
-              onChange={(event) => choose({ table: event.target.value, row: undefined })}
-            >
-              <Options texts={readable?.map(({ identifier, displayName }) => [identifier, displayName])} />
-            </select>
-          </Field>
-          <Field id="run-row" label={said.row}>
-            <select id="run-row" className="input" value={measurement?.id ?? ''} onChange={(event) => choose({ row: event.target.value })}>
-              <Options texts={rows?.map(({ id, label }) => [id, label])} />
-            </select>
-          </Field>
+          <SelectField
+            id="run-table"
+            label={said.table}
+            value={table}
+            onChange={(event) => choose({ table: event.target.value, row: undefined })}
+          >
+            <Options texts={readable?.map(({ identifier, displayName }) => [identifier, displayName])} />
+          </SelectField>
+          <SelectField
+            id="run-row"
+            label={said.row}
+            value={measurement?.id ?? ''}
+            onChange={(event) => choose({ row: event.target.value })}
+          >
+            <Options texts={rows?.map(({ id, label }) => [id, label])} />
+          </SelectField>
         </div>
       )}
       {rows?.length === 0 ? <p className="quiet">{said.noRows}</p> : null}

@@ -4,7 +4,7 @@ import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -35,30 +35,23 @@ function Matched({ id, value, change }: MatchedProps) {
   };
   return (
     <>
-      <Field id="metadata-matched" label={said.matched}>
-        <select id="metadata-matched" className="input" required value={chosen} onChange={({ target }) => choose(target.value)}>
-          <option value="">{words.workbooks.choose}</option>
-          <option value={DEVICE}>{words.metadata.device}</option>
-          <Options texts={asked.map((question) => [question, words.metadata.answer(question)])} />
-          <option value={OTHER}>{said.other}</option>
-        </select>
-      </Field>
+      <SelectField id="metadata-matched" label={said.matched} required value={chosen} onChange={({ target }) => choose(target.value)}>
+        <option value="">{words.workbooks.choose}</option>
+        <option value={DEVICE}>{words.metadata.device}</option>
+        <Options texts={asked.map((question) => [question, words.metadata.answer(question)])} />
+        <option value={OTHER}>{said.other}</option>
+      </SelectField>
       {chosen === OTHER ? (
-        <Field id="metadata-question" label={said.question}>
-          <input
-            id="metadata-question"
-            className="input"
-            required
-            maxLength={64}
-            autoComplete="off"
-            aria-describedby="metadata-question-hint"
-            value={value}
-            onChange={({ target }) => change(target.value)}
-          />
-          <span id="metadata-question-hint" className="hint">
-            {said.questionHint}
-          </span>
-        </Field>
+        <InputField
+          id="metadata-question"
+          label={said.question}
+          hint={said.questionHint}
+          required
+          maxLength={64}
+          autoComplete="off"
+          value={value}
+          onChange={({ target }) => change(target.value)}
+        />
       ) : null}
     </>
   );
@@ -107,27 +100,23 @@ export function MetadataForm({ id, draft, change, save, isSending, isChanged = t
   return (
     <form className="panel metadata-form" aria-label={said.label} onSubmit={submit}>
       <div className="inline">
-        <Field id="metadata-name" label={said.name}>
-          <input
-            id="metadata-name"
-            className="input"
-            required
-            maxLength={120}
-            autoComplete="off"
-            value={name}
-            onChange={({ target }) => change({ ...draft, name: target.value })}
-          />
-        </Field>
-        <Field id="metadata-identifier" label={said.identifier}>
-          <select
-            id="metadata-identifier"
-            className="input"
-            value={identifierColumnId}
-            onChange={({ target }) => change({ ...draft, identifierColumnId: target.value })}
-          >
-            <Options texts={columns.map((column) => [column.id, column.name])} />
-          </select>
-        </Field>
+        <InputField
+          id="metadata-name"
+          label={said.name}
+          required
+          maxLength={120}
+          autoComplete="off"
+          value={name}
+          onChange={({ target }) => change({ ...draft, name: target.value })}
+        />
+        <SelectField
+          id="metadata-identifier"
+          label={said.identifier}
+          value={identifierColumnId}
+          onChange={({ target }) => change({ ...draft, identifierColumnId: target.value })}
+        >
+          <Options texts={columns.map((column) => [column.id, column.name])} />
+        </SelectField>
         <Matched id={id} value={experimentQuestionId} change={(question) => change({ ...draft, experimentQuestionId: question })} />
       </div>
       <EditGrid metadata={draft} label={words.metadata.grid(name)} change={change} />

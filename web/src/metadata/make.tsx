@@ -5,7 +5,7 @@ import { experimentQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { Field, InputField } from '../ui/field.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { words } from '../words.ts';
 import { MOST_CHARACTERS, MOST_COLUMNS, readCells, readText, type Fault } from './delimited.ts';
@@ -83,18 +83,16 @@ function Source({ read }: { read: (table: Metadata) => void }) {
         <button type="submit" className="button primary">
           {said.source.read}
         </button>
-        <Field id="metadata-file" label={said.source.file}>
-          <input
-            id="metadata-file"
-            className="input"
-            type="file"
-            accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
-            onChange={({ target }) => {
-              const [file] = target.files ?? [];
-              if (file !== undefined) open.mutate(file);
-            }}
-          />
-        </Field>
+        <InputField
+          id="metadata-file"
+          label={said.source.file}
+          type="file"
+          accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+          onChange={({ target }) => {
+            const [file] = target.files ?? [];
+            if (file !== undefined) open.mutate(file);
+          }}
+        />
       </div>
     </form>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Field } from '../ui/field.tsx';
+import { Field, SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
@@ -71,27 +71,28 @@ export function AuditForm({ id, search, people, change }: AuditFormProps) {
   return (
     <div className="stack" role="group" aria-label={said.label}>
       <div className="inline audit-filters">
-        <Field id="audit-actor" label={said.who}>
-          <select id="audit-actor" className="input" value={actor ?? ''} onChange={({ target }) => change({ actor: given(target.value) })}>
-            <option value="">{said.anybody}</option>
-            <Options texts={[...names]} />
-          </select>
-        </Field>
-        <Field id="audit-action" label={said.what}>
-          <select
-            id="audit-action"
-            className="input"
-            value={actionOf(action) ?? ''}
-            onChange={({ target }) => change({ action: given(target.value) })}
-          >
-            <option value="">{said.anything}</option>
-            {ACTION_GROUPS.map(({ kind, actions }) => (
-              <optgroup key={kind} label={kind}>
-                <Options texts={actions.map((each) => [each, each])} />
-              </optgroup>
-            ))}
-          </select>
-        </Field>
+        <SelectField
+          id="audit-actor"
+          label={said.who}
+          value={actor ?? ''}
+          onChange={({ target }) => change({ actor: given(target.value) })}
+        >
+          <option value="">{said.anybody}</option>
+          <Options texts={[...names]} />
+        </SelectField>
+        <SelectField
+          id="audit-action"
+          label={said.what}
+          value={actionOf(action) ?? ''}
+          onChange={({ target }) => change({ action: given(target.value) })}
+        >
+          <option value="">{said.anything}</option>
+          {ACTION_GROUPS.map(({ kind, actions }) => (
+            <optgroup key={kind} label={kind}>
+              <Options texts={actions.map((each) => [each, each])} />
+            </optgroup>
+          ))}
+        </SelectField>
         <Field id="audit-from" label={said.from}>
           <DayInput id="audit-from" value={from} take={(day) => change({ from: day })} />
         </Field>

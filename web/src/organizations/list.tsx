@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { findLastError } from '../ui/last-error.ts';
 import { Section } from '../ui/section.tsx';
@@ -37,24 +37,17 @@ function NewOrganizationPanel() {
     <section className="panel" aria-labelledby="new-organization">
       <h2 id="new-organization">{said.new}</h2>
       <form className="stack" onSubmit={submit}>
-        <Field id="organization-name" label={said.name}>
-          <input id="organization-name" className="input" name="name" required maxLength={255} autoComplete="off" />
-        </Field>
-        <Field id="organization-slug" label={said.slug}>
-          <input
-            id="organization-slug"
-            className="input"
-            name="slug"
-            required
-            maxLength={63}
-            pattern={SLUG}
-            aria-describedby="organization-slug-hint"
-            autoComplete="off"
-          />
-          <p id="organization-slug-hint" className="hint">
-            {said.slugHint}
-          </p>
-        </Field>
+        <InputField id="organization-name" label={said.name} name="name" required maxLength={255} autoComplete="off" />
+        <InputField
+          id="organization-slug"
+          label={said.slug}
+          hint={said.slugHint}
+          name="slug"
+          required
+          maxLength={63}
+          pattern={SLUG}
+          autoComplete="off"
+        />
         <Problem error={make.error} />
         <p>
           <SendButton type="submit" className="button primary" isSending={make.isPending}>
@@ -84,16 +77,14 @@ function OthersPanel() {
       {(list) => (
         <>
           <form role="search" aria-label={said.others} className="inline" onSubmit={submit}>
-            <Field id="organization-search" label={said.search}>
-              <input
-                id="organization-search"
-                className="input"
-                type="search"
-                maxLength={200}
-                value={typed}
-                onChange={({ target }) => type(target.value)}
-              />
-            </Field>
+            <InputField
+              id="organization-search"
+              label={said.search}
+              type="search"
+              maxLength={200}
+              value={typed}
+              onChange={({ target }) => type(target.value)}
+            />
             <button type="submit" className="button">
               {said.find}
             </button>

@@ -3,7 +3,7 @@ import type { SubmitEvent } from 'react';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { RequestsSection, type Decision } from '../ui/requests.tsx';
@@ -67,14 +67,10 @@ export function InvitePanel({ organization: { id }, roles }: { organization: Org
       <section className="panel" aria-labelledby="invite">
         <h2 id="invite">{said.invite}</h2>
         <form className="stack" onSubmit={submit}>
-          <Field id="invite-address" label={said.address}>
-            <input id="invite-address" className="input" type="email" name="email" required maxLength={320} autoComplete="off" />
-          </Field>
-          <Field id="invite-role" label={said.as}>
-            <select id="invite-role" className="input" name="role">
-              <Options texts={roles.map((each) => [each, words.organizations.roles[each]])} />
-            </select>
-          </Field>
+          <InputField id="invite-address" label={said.address} type="email" name="email" required maxLength={320} autoComplete="off" />
+          <SelectField id="invite-role" label={said.as} name="role">
+            <Options texts={roles.map((each) => [each, words.organizations.roles[each]])} />
+          </SelectField>
           <Problem error={invite.error} />
           <p>
             <SendButton type="submit" className="button primary" isSending={invite.isPending}>

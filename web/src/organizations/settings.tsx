@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField, TextField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -38,38 +38,34 @@ function TextForm({ organization }: { organization: Organization }) {
   };
   return (
     <form className="panel" onSubmit={submit} aria-label={said.title}>
-      <Field id="organization-name" label={words.organizations.name}>
-        <input id="organization-name" className="input" name="name" required maxLength={255} defaultValue={name} autoComplete="off" />
-      </Field>
-      <Field id="organization-description" label={said.description}>
-        <textarea
-          id="organization-description"
-          className="input"
-          name="description"
-          rows={3}
-          maxLength={10_000}
-          defaultValue={description ?? ''}
-        />
-      </Field>
+      <InputField
+        id="organization-name"
+        label={words.organizations.name}
+        name="name"
+        required
+        maxLength={255}
+        defaultValue={name}
+        autoComplete="off"
+      />
+      <TextField
+        id="organization-description"
+        label={said.description}
+        name="description"
+        rows={3}
+        maxLength={10_000}
+        defaultValue={description ?? ''}
+      />
       <div className="inline">
-        <Field id="organization-website" label={said.website}>
-          <input id="organization-website" className="input" type="url" name="website" maxLength={255} defaultValue={website ?? ''} />
-        </Field>
-        <Field id="organization-location" label={said.location}>
-          <input id="organization-location" className="input" name="location" maxLength={1000} defaultValue={location ?? ''} />
-        </Field>
+        <InputField id="organization-website" label={said.website} type="url" name="website" maxLength={255} defaultValue={website ?? ''} />
+        <InputField id="organization-location" label={said.location} name="location" maxLength={1000} defaultValue={location ?? ''} />
       </div>
       <div className="inline">
-        <Field id="organization-type" label={said.type}>
-          <select id="organization-type" className="input" name="type" defaultValue={type ?? ''}>
-            <Options texts={(['', ...TYPES] as const).map((each) => [each, said.types[each]])} />
-          </select>
-        </Field>
-        <Field id="organization-visibility" label={said.visibility}>
-          <select id="organization-visibility" className="input" name="visibility" defaultValue={visibility}>
-            <Options texts={(['private', 'public'] as const).map((each) => [each, said.visibilities[each]])} />
-          </select>
-        </Field>
+        <SelectField id="organization-type" label={said.type} name="type" defaultValue={type ?? ''}>
+          <Options texts={(['', ...TYPES] as const).map((each) => [each, said.types[each]])} />
+        </SelectField>
+        <SelectField id="organization-visibility" label={said.visibility} name="visibility" defaultValue={visibility}>
+          <Options texts={(['private', 'public'] as const).map((each) => [each, said.visibilities[each]])} />
+        </SelectField>
       </div>
       <Problem error={change.error} />
       <p>

@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { findLastError } from '../ui/last-error.ts';
 import { Options } from '../ui/options.tsx';
@@ -131,9 +131,7 @@ export function TeamsPage() {
       {isAdmin(organization) ? (
         <form className="panel" onSubmit={submit}>
           <div className="inline">
-            <Field id="team-name" label={said.new}>
-              <input id="team-name" className="input" name="name" required maxLength={255} autoComplete="off" />
-            </Field>
+            <InputField id="team-name" label={said.new} name="name" required maxLength={255} autoComplete="off" />
             <SendButton type="submit" className="button primary" isSending={make.isPending}>
               {said.make}
             </SendButton>

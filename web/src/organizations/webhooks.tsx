@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
 import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
@@ -67,24 +67,17 @@ function NewWebhookPanel({ id }: { id: string }) {
     <section className="panel" aria-labelledby="new-webhook">
       <h2 id="new-webhook">{said.new}</h2>
       <form className="stack" onSubmit={submit}>
-        <Field id="webhook-url" label={said.url}>
-          <input
-            id="webhook-url"
-            className="input"
-            type="url"
-            name="url"
-            required
-            maxLength={2000}
-            aria-describedby="webhook-url-hint"
-            autoComplete="off"
-          />
-          <p id="webhook-url-hint" className="hint">
-            {said.urlHint}
-          </p>
-        </Field>
-        <Field id="webhook-description" label={said.description}>
-          <input id="webhook-description" className="input" name="description" maxLength={1000} autoComplete="off" />
-        </Field>
+        <InputField
+          id="webhook-url"
+          label={said.url}
+          hint={said.urlHint}
+          type="url"
+          name="url"
+          required
+          maxLength={2000}
+          autoComplete="off"
+        />
+        <InputField id="webhook-description" label={said.description} name="description" maxLength={1000} autoComplete="off" />
         <fieldset className="kinds">
           <legend className="label">{said.kinds}</legend>
           {KINDS.map((kind) => (

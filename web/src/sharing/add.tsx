@@ -2,7 +2,7 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { Field, SelectField } from '../ui/field.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -92,27 +92,23 @@ export function SharePanel({ shared }: { shared: Shared }) {
     <section className="panel" aria-labelledby="share">
       <h2 id="share">{said.title}</h2>
       <div className="inline">
-        <Field id="share-kind" label={said.kind}>
-          <select
-            id="share-kind"
-            className="input"
-            value={kind}
-            onChange={(event) => setKind(KINDS.find((each) => each === event.target.value) ?? 'user')}
-          >
-            <Options texts={KINDS.map((each) => [each, said.kinds[each]])} />
-          </select>
-        </Field>
-        <Field id="share-role" label={said.role}>
-          <select
-            id="share-role"
-            className="input"
-            aria-describedby="share-role-hint"
-            value={role}
-            onChange={(event) => setRole(ROLES.find((each) => each === event.target.value) ?? 'viewer')}
-          >
-            <Options texts={ROLES.map((each) => [each, words.sharing.roleNames[each]])} />
-          </select>
-        </Field>
+        <SelectField
+          id="share-kind"
+          label={said.kind}
+          value={kind}
+          onChange={(event) => setKind(KINDS.find((each) => each === event.target.value) ?? 'user')}
+        >
+          <Options texts={KINDS.map((each) => [each, said.kinds[each]])} />
+        </SelectField>
+        <SelectField
+          id="share-role"
+          label={said.role}
+          aria-describedby="share-role-hint"
+          value={role}
+          onChange={(event) => setRole(ROLES.find((each) => each === event.target.value) ?? 'viewer')}
+        >
+          <Options texts={ROLES.map((each) => [each, words.sharing.roleNames[each]])} />
+        </SelectField>
       </div>
       <p id="share-role-hint" className="hint">
         {`${said.roleHints[role]} ${rightsOf(role, shared.resourceType)}.`}

@@ -4,7 +4,7 @@ import type { SubmitEvent } from 'react';
 import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, TextField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -39,12 +39,8 @@ export function NewExperimentPage() {
         <p className="quiet">{said.newLead}</p>
       </header>
       <form className="panel" onSubmit={submit}>
-        <Field id="new-name" label={said.name}>
-          <input id="new-name" className="input" name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
-        </Field>
-        <Field id="new-description" label={said.description}>
-          <textarea id="new-description" className="input" name="description" rows={4} maxLength={100_000} />
-        </Field>
+        <InputField id="new-name" label={said.name} name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
+        <TextField id="new-description" label={said.description} name="description" rows={4} maxLength={100_000} />
         <HomeField id="new-organization" label={said.organization} personal={said.personal} hint={said.organizationHint} />
         <Problem error={make.error} />
         <p>

@@ -3,7 +3,7 @@ import { useDeferredValue, useState } from 'react';
 import { experimentQuery } from '../experiments/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -67,17 +67,15 @@ export function PlacesPanel({ id }: { id: string }) {
           </li>
         ))}
       </ul>
-      <Field id="place-name" label={said.search}>
-        <input
-          id="place-name"
-          className="input"
-          type="search"
-          maxLength={200}
-          autoComplete="off"
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-      </Field>
+      <InputField
+        id="place-name"
+        label={said.search}
+        type="search"
+        maxLength={200}
+        autoComplete="off"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+      />
       {isAsked && found.data !== undefined ? (
         found.data.length === 0 ? (
           <p className="quiet">{said.foundNone}</p>

@@ -6,7 +6,7 @@ import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField, TextField } from '../ui/field.tsx';
 import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -40,28 +40,24 @@ function TextPanel({ id }: { id: string }) {
     <section className="panel" aria-labelledby="text">
       <h2 id="text">{said.text}</h2>
       <form className="stack" onSubmit={submit} onChange={begun.begin}>
-        <Field id="experiment-name" label={said.name}>
-          <input
-            id="experiment-name"
-            className="input"
-            name="name"
-            required
-            maxLength={255}
-            pattern=".*\S.*"
-            autoComplete="off"
-            defaultValue={name}
-          />
-        </Field>
-        <Field id="experiment-description" label={said.description}>
-          <textarea
-            id="experiment-description"
-            className="input"
-            name="description"
-            rows={5}
-            maxLength={100_000}
-            defaultValue={description ?? ''}
-          />
-        </Field>
+        <InputField
+          id="experiment-name"
+          label={said.name}
+          name="name"
+          required
+          maxLength={255}
+          pattern=".*\S.*"
+          autoComplete="off"
+          defaultValue={name}
+        />
+        <TextField
+          id="experiment-description"
+          label={said.description}
+          name="description"
+          rows={5}
+          maxLength={100_000}
+          defaultValue={description ?? ''}
+        />
         <label className="check">
           <input type="checkbox" name="anonymize" defaultChecked={anonymizeContributors} />
           {said.anonymize}
@@ -161,11 +157,9 @@ function MovePanel({ id }: { id: string }) {
         <p className="quiet">{organizations.isPending ? words.waiting : said.moveNone}</p>
       ) : (
         <div className="inline">
-          <Field id="move-to" label={said.moveTo}>
-            <select id="move-to" className="input" value={chosen.id} onChange={(event) => setTarget(event.target.value)}>
-              <Options texts={open.map((each) => [each.id, each.isPersonal ? said.personal : each.name])} />
-            </select>
-          </Field>
+          <SelectField id="move-to" label={said.moveTo} value={chosen.id} onChange={(event) => setTarget(event.target.value)}>
+            <Options texts={open.map((each) => [each.id, each.isPersonal ? said.personal : each.name])} />
+          </SelectField>
           <AskFirst
             action={said.move}
             question={said.moveAsk(chosen.isPersonal ? said.personal : chosen.name)}

@@ -3,7 +3,7 @@ import type { SubmitEvent } from 'react';
 import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { Field } from '../ui/field.tsx';
+import { TextField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { RequestsSection, type Decision } from '../ui/requests.tsx';
 import { Section } from '../ui/section.tsx';
@@ -77,9 +77,7 @@ export function AskPanel({ id }: { id: string }) {
         request === null ? (
           <form className="stack" onSubmit={submit}>
             <p>{said.requests.askText}</p>
-            <Field id="ask-message" label={said.requests.message}>
-              <textarea id="ask-message" className="input" name="message" rows={2} maxLength={250} />
-            </Field>
+            <TextField id="ask-message" label={said.requests.message} name="message" rows={2} maxLength={250} />
             <Problem error={ask.error} />
             <p>
               <SendButton type="submit" className="button primary" isSending={ask.isPending}>

@@ -1,5 +1,5 @@
 import { useState, type SubmitEvent } from 'react';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
 import { BUCKETS, OF_ONE_COLUMN } from './aggregates.ts';
@@ -36,29 +36,25 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
     close();
   };
   const choice = (id: string, label: string, value: string, onChange?: (next: string) => void) => (
-    <Field id={id} label={label}>
-      <select
-        id={id}
-        className="input"
-        name={id}
-        {...(onChange === undefined ? { defaultValue: value } : { value, onChange: (event) => onChange(event.target.value) })}
-      >
-        {id === 'column' ? null : <option value="">{said.none}</option>}
-        {columns.map(({ name }) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-    </Field>
+    <SelectField
+      id={id}
+      label={label}
+      name={id}
+      {...(onChange === undefined ? { defaultValue: value } : { value, onChange: (event) => onChange(event.target.value) })}
+    >
+      {id === 'column' ? null : <option value="">{said.none}</option>}
+      {columns.map(({ name }) => (
+        <option key={name}>{name}</option>
+      ))}
+    </SelectField>
   );
   const bucketChoice = (id: string, place: number) => (
-    <Field id={id} label={said.bucket}>
-      <select id={id} className="input" name={id} defaultValue={before?.groupBy[place]?.timeBucket ?? 'week'}>
-        <option value="">{said.noBucket}</option>
-        {BUCKETS.map((each) => (
-          <option key={each}>{each}</option>
-        ))}
-      </select>
-    </Field>
+    <SelectField id={id} label={said.bucket} name={id} defaultValue={before?.groupBy[place]?.timeBucket ?? 'week'}>
+      <option value="">{said.noBucket}</option>
+      {BUCKETS.map((each) => (
+        <option key={each}>{each}</option>
+      ))}
+    </SelectField>
   );
   return (
     <form className="stack" onSubmit={submit}>
@@ -66,13 +62,11 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
       {isMoment(by) ? bucketChoice('bucket', 0) : null}
       {choice('also', said.also, also, setAlso)}
       {isMoment(also) && also !== by ? bucketChoice('also-bucket', 1) : null}
-      <Field id="function" label={said.function}>
-        <select id="function" className="input" name="function" defaultValue={before?.functions[0]?.function ?? 'avg'}>
-          {OF_ONE_COLUMN.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </Field>
+      <SelectField id="function" label={said.function} name="function" defaultValue={before?.functions[0]?.function ?? 'avg'}>
+        {OF_ONE_COLUMN.map((each) => (
+          <option key={each}>{each}</option>
+        ))}
+      </SelectField>
       {choice(
         'column',
         said.column,

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
-import { Field } from '../ui/field.tsx';
+import { Field, InputField, SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { fieldsOf } from '../ui/forms.ts';
@@ -53,18 +53,19 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
   };
   return (
     <form className="stack" onSubmit={submit}>
-      <Field id="filter-column" label={said.column}>
-        <select id="filter-column" className="input" value={name} onChange={(event) => setName(event.target.value)}>
-          {columns.map((each) => (
-            <option key={each.name}>{each.name}</option>
-          ))}
-        </select>
-      </Field>
-      <Field id="filter-operator" label={said.operator}>
-        <select id="filter-operator" className="input" value={operator} onChange={(event) => setChosen(event.target.value as Operator)}>
-          <Options texts={operators.map((each) => [each, factsOf(each).says])} />
-        </select>
-      </Field>
+      <SelectField id="filter-column" label={said.column} value={name} onChange={(event) => setName(event.target.value)}>
+        {columns.map((each) => (
+          <option key={each.name}>{each.name}</option>
+        ))}
+      </SelectField>
+      <SelectField
+        id="filter-operator"
+        label={said.operator}
+        value={operator}
+        onChange={(event) => setChosen(event.target.value as Operator)}
+      >
+        <Options texts={operators.map((each) => [each, factsOf(each).says])} />
+      </SelectField>
       {takes === 'none' ? null : (
         <Field id="filter-value" label={takes === 'two' ? said.from : takes === 'many' ? said.values : said.value}>
           {type === 'BOOLEAN' ? (
@@ -83,11 +84,7 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
           </datalist>
         </Field>
       )}
-      {takes === 'two' ? (
-        <Field id="filter-to" label={said.to}>
-          <input id="filter-to" className="input" name="to" required autoComplete="off" defaultValue={to} />
-        </Field>
-      ) : null}
+      {takes === 'two' ? <InputField id="filter-to" label={said.to} name="to" required autoComplete="off" defaultValue={to} /> : null}
       {wrong === undefined ? null : (
         <p className="notice problem small" role="alert">
           {said.misfits[wrong.needed](wrong.text)}

@@ -1,5 +1,5 @@
 import type { SubmitEvent } from 'react';
-import { Field } from '../ui/field.tsx';
+import { InputField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { words } from '../words.ts';
 import { ToolButtons } from './tool-buttons.tsx';
@@ -17,18 +17,16 @@ export function VersionForm({ search, version, change, close }: ToolProps & { cl
   return (
     <form className="stack" onSubmit={submit}>
       <p className="hint">{said.hint}</p>
-      <Field id="version" label={said.label}>
-        <input
-          id="version"
-          className="input"
-          name="version"
-          type="number"
-          min={0}
-          max={version}
-          required
-          defaultValue={search.asOf ?? version}
-        />
-      </Field>
+      <InputField
+        id="version"
+        label={said.label}
+        name="version"
+        type="number"
+        min={0}
+        max={version}
+        required
+        defaultValue={search.asOf ?? version}
+      />
       <ToolButtons
         apply={said.apply}
         clear={said.clear}

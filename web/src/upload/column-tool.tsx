@@ -6,7 +6,7 @@ import { Popover } from 'react-aria-components/Popover';
 import type { TableListed } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField } from '../ui/field.tsx';
 import { fieldsOf } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -38,15 +38,11 @@ function ColumnForm({ id, tableId, name, done }: { id: string; tableId: string; 
   };
   return (
     <form className="stack" onSubmit={submit}>
-      <Field id="column-name" label={said.name}>
-        <input id="column-name" className="input" name="name" required maxLength={255} defaultValue={name} autoComplete="off" />
-      </Field>
-      <Field id="column-type" label={said.type}>
-        <select id="column-type" className="input" name="type" defaultValue="">
-          <option value="">{said.sameType}</option>
-          <Options texts={TYPE_WORDS.map((each) => [each, words.upload.types[each]])} />
-        </select>
-      </Field>
+      <InputField id="column-name" label={said.name} name="name" required maxLength={255} defaultValue={name} autoComplete="off" />
+      <SelectField id="column-type" label={said.type} name="type" defaultValue="">
+        <option value="">{said.sameType}</option>
+        <Options texts={TYPE_WORDS.map((each) => [each, words.upload.types[each]])} />
+      </SelectField>
       <p className="hint">{said.hint}</p>
       <Problem error={error} />
       <SendButton type="submit" className="button primary" isSending={isPending}>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 import { tablesQuery, type TableListed } from '../experiments/queries.ts';
 import { bytesText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { Field } from '../ui/field.tsx';
+import { Field, SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { nothingChosen, withFiles, type Chosen } from './chosen.ts';
@@ -71,18 +71,16 @@ function TargetFields({
   const isTaken = tables.some(({ displayName }) => displayName === tableName);
   return (
     <>
-      <Field id="upload-target" label={said.target}>
-        <select
-          id="upload-target"
-          className="input"
-          value={tableId}
-          disabled={isDisabled}
-          onChange={(event) => change({ tableId: event.target.value })}
-        >
-          {mayMakeTables ? <option value="">{said.targetNew}</option> : null}
-          <Options texts={tables.map(({ identifier, displayName }) => [identifier, said.targetExisting(displayName)])} />
-        </select>
-      </Field>
+      <SelectField
+        id="upload-target"
+        label={said.target}
+        value={tableId}
+        disabled={isDisabled}
+        onChange={(event) => change({ tableId: event.target.value })}
+      >
+        {mayMakeTables ? <option value="">{said.targetNew}</option> : null}
+        <Options texts={tables.map(({ identifier, displayName }) => [identifier, said.targetExisting(displayName)])} />
+      </SelectField>
       {tableId === '' ? (
         <Field id="upload-name" label={said.tableName}>
           <input

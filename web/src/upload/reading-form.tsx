@@ -1,4 +1,4 @@
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { DATE_ORDERS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
@@ -77,74 +77,61 @@ export function ReadingForm(props: ReadingFormProps) {
     <details className="reading">
       <summary>{said.title}</summary>
       <div className="stack">
-        <Field id="upload-missing" label={said.missing}>
-          <input
-            id="upload-missing"
-            className="input"
-            aria-describedby="upload-missing-hint"
-            value={chosen.missing}
-            maxLength={4_096}
-            autoComplete="off"
-            disabled={isDisabled}
-            onChange={(event) => change({ missing: event.target.value })}
-          />
-          <p id="upload-missing-hint" className="hint">
-            {said.missingHint}
-          </p>
-        </Field>
+        <InputField
+          id="upload-missing"
+          label={said.missing}
+          hint={said.missingHint}
+          value={chosen.missing}
+          maxLength={4_096}
+          autoComplete="off"
+          disabled={isDisabled}
+          onChange={(event) => change({ missing: event.target.value })}
+        />
         <div className="inline">
-          <Field id="upload-decimal" label={said.decimal}>
-            <select
-              id="upload-decimal"
-              className="input"
-              value={chosen.decimal}
-              disabled={isDisabled}
-              onChange={(event) => change({ decimal: event.target.value as Chosen['decimal'] })}
-            >
-              <option value="">{said.byValues}</option>
-              <option value=".">{said.decimals['.']}</option>
-              <option value=",">{said.decimals[',']}</option>
-            </select>
-          </Field>
-          <Field id="upload-dates" label={said.dateOrder}>
-            <select
-              id="upload-dates"
-              className="input"
-              value={chosen.dateOrder}
-              disabled={isDisabled}
-              onChange={(event) => change({ dateOrder: event.target.value as Chosen['dateOrder'] })}
-            >
-              <option value="">{said.byValues}</option>
-              <Options texts={DATE_ORDERS.map((order) => [order, said.dateOrders[order]])} />
-            </select>
-          </Field>
+          <SelectField
+            id="upload-decimal"
+            label={said.decimal}
+            value={chosen.decimal}
+            disabled={isDisabled}
+            onChange={(event) => change({ decimal: event.target.value as Chosen['decimal'] })}
+          >
+            <option value="">{said.byValues}</option>
+            <option value=".">{said.decimals['.']}</option>
+            <option value=",">{said.decimals[',']}</option>
+          </SelectField>
+          <SelectField
+            id="upload-dates"
+            label={said.dateOrder}
+            value={chosen.dateOrder}
+            disabled={isDisabled}
+            onChange={(event) => change({ dateOrder: event.target.value as Chosen['dateOrder'] })}
+          >
+            <option value="">{said.byValues}</option>
+            <Options texts={DATE_ORDERS.map((order) => [order, said.dateOrders[order]])} />
+          </SelectField>
         </div>
         {chosen.kind === 'csv' || chosen.kind === 'tsv' ? (
-          <Field id="upload-encoding" label={said.encoding}>
-            <select
-              id="upload-encoding"
-              className="input"
-              value={chosen.encoding}
-              disabled={isDisabled}
-              onChange={(event) => change({ encoding: event.target.value as Chosen['encoding'] })}
-            >
-              <option value="">{said.encodingUsual}</option>
-              <Options texts={Object.entries(said.encodings)} />
-            </select>
-          </Field>
+          <SelectField
+            id="upload-encoding"
+            label={said.encoding}
+            value={chosen.encoding}
+            disabled={isDisabled}
+            onChange={(event) => change({ encoding: event.target.value as Chosen['encoding'] })}
+          >
+            <option value="">{said.encodingUsual}</option>
+            <Options texts={Object.entries(said.encodings)} />
+          </SelectField>
         ) : null}
         {chosen.kind === 'xlsx' ? (
-          <Field id="upload-sheet" label={said.sheet}>
-            <input
-              id="upload-sheet"
-              className="input"
-              placeholder={said.sheetFirst}
-              value={chosen.sheet}
-              maxLength={100}
-              disabled={isDisabled}
-              onChange={(event) => change({ sheet: event.target.value })}
-            />
-          </Field>
+          <InputField
+            id="upload-sheet"
+            label={said.sheet}
+            placeholder={said.sheetFirst}
+            value={chosen.sheet}
+            maxLength={100}
+            disabled={isDisabled}
+            onChange={(event) => change({ sheet: event.target.value })}
+          />
         ) : null}
         <TypesField {...props} />
       </div>

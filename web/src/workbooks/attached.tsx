@@ -7,7 +7,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -38,12 +38,10 @@ function AttachForm({ id }: { id: string }) {
         mutate();
       }}
     >
-      <Field id="attach" label={said.which}>
-        <select id="attach" className="input" required value={chosen} onChange={(event) => setChosen(event.target.value)}>
-          <option value="">{words.workbooks.choose}</option>
-          <Options texts={workbooks.data?.map(({ id: each, name }) => [each, name])} />
-        </select>
-      </Field>
+      <SelectField id="attach" label={said.which} required value={chosen} onChange={(event) => setChosen(event.target.value)}>
+        <option value="">{words.workbooks.choose}</option>
+        <Options texts={workbooks.data?.map(({ id: each, name }) => [each, name])} />
+      </SelectField>
       <SendButton type="submit" className="button primary" isSending={isPending}>
         {said.attach}
       </SendButton>
@@ -90,16 +88,14 @@ function Followed({ id, workbookId, versionId, mayWrite }: FollowedProps) {
       {mayWrite ? (
         <>
           <div className="inline">
-            <Field id="follow-version" label={said.version}>
-              <select id="follow-version" className="input" value={wanted} onChange={(event) => setChosen(event.target.value)}>
-                <Options
-                  texts={versions.data?.map(({ id: each, version, createdAt }) => [
-                    each,
-                    words.library.versions.when(version, momentText(createdAt)),
-                  ])}
-                />
-              </select>
-            </Field>
+            <SelectField id="follow-version" label={said.version} value={wanted} onChange={(event) => setChosen(event.target.value)}>
+              <Options
+                texts={versions.data?.map(({ id: each, version, createdAt }) => [
+                  each,
+                  words.library.versions.when(version, momentText(createdAt)),
+                ])}
+              />
+            </SelectField>
             <SendButton isSending={isBusy} isIdle={wanted === versionId || wanted === ''} onClick={() => choose.mutate(wanted)}>
               {said.choose}
             </SendButton>

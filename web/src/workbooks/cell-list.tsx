@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { choicesQuery } from '../library/queries.ts';
-import { Field } from '../ui/field.tsx';
+import { SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { StillButton } from '../ui/still-button.tsx';
 import { words } from '../words.ts';
@@ -19,11 +19,9 @@ function AddTool({ cells, change }: { cells: readonly Cell[]; change: (cells: Ce
   const made = makeCell(type, cells, protocol, macro);
   return (
     <div className="inline">
-      <Field id="add-cell" label={said.add}>
-        <select id="add-cell" className="input" value={type} onChange={(event) => setType(event.target.value as CellType)}>
-          <Options texts={ADDED.map((each) => [each, said.types[each]])} />
-        </select>
-      </Field>
+      <SelectField id="add-cell" label={said.add} value={type} onChange={(event) => setType(event.target.value as CellType)}>
+        <Options texts={ADDED.map((each) => [each, said.types[each]])} />
+      </SelectField>
       <button
         type="button"
         className="button"

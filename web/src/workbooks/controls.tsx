@@ -1,4 +1,4 @@
-import { Field } from '../ui/field.tsx';
+import { InputField, SelectField, TextField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 
@@ -13,43 +13,30 @@ interface ControlProps {
 /** A text of one line. */
 export function Line({ id, label, value, isDisabled, onChange }: ControlProps) {
   return (
-    <Field id={id} label={label}>
-      <input
-        id={id}
-        className="input"
-        maxLength={255}
-        value={value}
-        readOnly={isDisabled}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </Field>
+    <InputField
+      id={id}
+      label={label}
+      maxLength={255}
+      value={value}
+      readOnly={isDisabled}
+      onChange={(event) => onChange(event.target.value)}
+    />
   );
 }
 
 /** A text of several lines. */
 export function Lines({ id, label, value, isDisabled, onChange, rows = 3 }: ControlProps & { rows?: number }) {
   return (
-    <Field id={id} label={label}>
-      <textarea
-        id={id}
-        className="input"
-        rows={rows}
-        value={value}
-        readOnly={isDisabled}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </Field>
+    <TextField id={id} label={label} rows={rows} value={value} readOnly={isDisabled} onChange={(event) => onChange(event.target.value)} />
   );
 }
 
 /** A list to choose one of. A chosen value that is no longer in the list stays. */
 export function Choose({ id, label, value, isDisabled, onChange, texts }: ControlProps & { texts: Readonly<Record<string, string>> }) {
   return (
-    <Field id={id} label={label}>
-      <select id={id} className="input" value={value} disabled={isDisabled} onChange={(event) => onChange(event.target.value)}>
-        {value in texts ? null : <option value={value}>{value === '' ? words.workbooks.choose : value}</option>}
-        <Options texts={Object.entries(texts)} />
-      </select>
-    </Field>
+    <SelectField id={id} label={label} value={value} disabled={isDisabled} onChange={(event) => onChange(event.target.value)}>
+      {value in texts ? null : <option value={value}>{value === '' ? words.workbooks.choose : value}</option>}
+      <Options texts={Object.entries(texts)} />
+    </SelectField>
   );
 }
