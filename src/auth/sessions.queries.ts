@@ -1,5 +1,6 @@
 import type { Queryable } from '../database/database.ts';
-import { sql } from '../database/sql.ts';
+import { fragment, sql } from '../database/sql.ts';
+import type { AccountSession } from './sessions.model.ts';
 
 export type SignInMethod = 'email' | 'passkey' | 'github' | 'orcid' | 'link';
 
@@ -22,29 +23,17 @@ export const deleteSessionByToken = (db: Queryable, tokenHash: Buffer) =>
   db.one<{ handle: string; userId: string }>(sql('auth.deleteSessionByToken')`
     delete from sessions where token_hash = ${tokenHash} returning id as handle, user_id as "userId"`);
 
-export interface SessionRow {
-  id: string;
-  /** The same public handle as `id`, under the name that the client library uses. */
-  token: string;
-  userId: string;
-  expiresAt: Date;
-  createdAt: Date;
-  updatedAt: Date;
-  ipAddress: string | null;
-  userAgent: string | null;
-}
+const columns = fragment`
+  id, id as token, user_id as "userId", expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt",
+  ip_address as "ipAddress", user_agent as "userAgent"`;
 
 export const listSessions = (db: Queryable, userId: string) =>
-  db.rows<SessionRow>(sql('auth.listSessions')`
-    select id, id as token, user_id as "userId", expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt",
-      ip_address as "ipAddress", user_agent as "userAgent"
-    from sessions where user_id = ${userId} and expires_at > now() order by created_at desc, id desc limit 1000`);
+  db.rows<AccountSession>(sql('auth.listSessions')`
+    select ${columns} from sessions where user_id = ${userId} and expires_at > now() order by created_at desc, id desc limit 1000`);
 
 export const findSession = (db: Queryable, handle: string) =>
-  db.one<SessionRow>(sql('auth.findSession')`
-    select id, id as token, user_id as "userId", expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt",
-      ip_address as "ipAddress", user_agent as "userAgent"
-    from sessions where id = ${handle}`);
+  db.one<AccountSession>(sql('auth.findSession')`
+    select ${columns} from sessions where id = ${handle}`);
 
 export const deleteSessionByHandle = (db: Queryable, userId: string, handle: string) =>
   db.run(sql('auth.deleteSession')`delete from sessions where id = ${handle} and user_id = ${userId}`);

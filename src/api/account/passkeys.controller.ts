@@ -1,5 +1,6 @@
 import { Body, Get, Middlewares, Post, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { CEREMONY_SECONDS } from '../../auth/proofs/ceremonies.ts';
+import type { PasskeyInfo } from '../../auth/proofs/passkeys.model.ts';
 import { listPasskeys } from '../../auth/proofs/passkeys.ts';
 import { findSession } from '../../auth/sessions.ts';
 import { readCookie, setCookie, setSignInCookies } from '../../http/callers/cookies.ts';
@@ -8,7 +9,7 @@ import { protectPublicWrite } from '../../http/callers/public.ts';
 import { getVisit } from '../../http/callers/visits.ts';
 import { errors } from '../../errors.ts';
 import type { CurrentSession, StatusDone } from './account.model.ts';
-import type { PasskeyAnswer, PasskeyInfo, PasskeyNamed, PasskeyRegistration, PasskeyRename, PasskeyRenamed } from './passkeys.model.ts';
+import type { PasskeyAnswer, PasskeyNamed, PasskeyRegistration, PasskeyRename, PasskeyRenamed } from './passkeys.model.ts';
 import {
   beginPasskeySignIn,
   beginRegistration,

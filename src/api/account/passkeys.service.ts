@@ -1,6 +1,7 @@
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { beginCeremony, endCeremony } from '../../auth/proofs/ceremonies.ts';
+import type { PasskeyInfo } from '../../auth/proofs/passkeys.model.ts';
 import { listPasskeyOrigins, decideRelyingPartyId } from '../../auth/origins.ts';
 import {
   authenticatePasskey,
@@ -16,7 +17,6 @@ import { cleanName } from '../../contract/names.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { countWaysIn, findAccountUser, lockAccount } from './account.queries.ts';
-import type { PasskeyInfo } from './passkeys.model.ts';
 import { requireFresh } from './sessions.service.ts';
 import { finishSignIn, auditRefusal, beginSession, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
 

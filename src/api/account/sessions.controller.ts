@@ -1,9 +1,10 @@
 import { Body, Get, Post, Route, Security, Tags } from '@tsoa/runtime';
+import type { AccountSession } from '../../auth/sessions.model.ts';
 import { listSessions } from '../../auth/sessions.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { clearSessionCookie } from '../../http/callers/cookies.ts';
 import { ApiController } from '../../http/controllers.ts';
-import type { AccountSession, AccountUpdate, RevokeSession, StatusDone } from './account.model.ts';
+import type { AccountUpdate, RevokeSession, StatusDone } from './account.model.ts';
 import { revokeSession, revokeSessions, updateAccount } from './sessions.service.ts';
 
 @Route('api/v1/auth')

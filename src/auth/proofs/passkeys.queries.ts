@@ -1,24 +1,8 @@
 import type { Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
+import type { PasskeyInfo } from './passkeys.model.ts';
 
-export interface PasskeyRow {
-  id: string;
-  name: string | null;
-  /** Base64. */
-  publicKey: string;
-  userId: string;
-  credentialID: string;
-  counter: number;
-  deviceType: string;
-  backedUp: boolean;
-  /** Comma-separated. */
-  transports: string;
-  aaguid: string | null;
-  createdAt: Date;
-  lastUsedAt: Date | null;
-}
-
-export type NewPasskeyRow = Pick<PasskeyRow, 'id' | 'userId' | 'name' | 'counter' | 'deviceType' | 'backedUp' | 'aaguid'> & {
+export type NewPasskeyRow = Pick<PasskeyInfo, 'id' | 'userId' | 'name' | 'counter' | 'deviceType' | 'backedUp' | 'aaguid'> & {
   credentialId: string;
   publicKey: Buffer;
   transports: string[];
@@ -31,14 +15,14 @@ const columns = fragment`
 
 /** Inserts a passkey. Answers undefined when anybody has registered the credential already. */
 export const insertPasskey = (db: Queryable, passkey: NewPasskeyRow) =>
-  db.one<PasskeyRow>(sql('auth.insertPasskey')`
+  db.one<PasskeyInfo>(sql('auth.insertPasskey')`
     insert into passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up, transports, aaguid)
     values (${passkey.id}, ${passkey.userId}, ${passkey.name}, ${passkey.credentialId}, ${passkey.publicKey}, ${passkey.counter}, ${passkey.deviceType},
       ${passkey.backedUp}, ${passkey.transports}, ${passkey.aaguid})
     on conflict (credential_id) do nothing returning ${columns}`);
 
 export const listPasskeys = (db: Queryable, userId: string) =>
-  db.rows<PasskeyRow>(sql('auth.listPasskeys')`
+  db.rows<PasskeyInfo>(sql('auth.listPasskeys')`
     select ${columns} from passkeys where user_id = ${userId} order by created_at, id limit 1000`);
 
 export type StoredCredential = Pick<NewPasskeyRow, 'id' | 'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports'>;
@@ -56,7 +40,7 @@ export const touchPasskey = (db: Queryable, id: string, counter: number, backedU
 
 /** Renames a passkey of a person. Answers undefined when there is none. */
 export const renamePasskey = (db: Queryable, userId: string, id: string, name: string) =>
-  db.one<PasskeyRow>(sql('auth.renamePasskey')`
+  db.one<PasskeyInfo>(sql('auth.renamePasskey')`
     update passkeys set name = ${name} where id = ${id} and user_id = ${userId} returning ${columns}`);
 
 export const deletePasskeyRow = (db: Queryable, userId: string, id: string) =>

@@ -2,9 +2,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { AuthenticatorTransport } from '@simplewebauthn/server';
 import { z } from 'zod';
 import type { Queryable } from '../../database/database.ts';
-import { deletePasskeyRow, insertPasskey, listPasskeys, lockCredential, touchPasskey, type PasskeyRow } from './passkeys.queries.ts';
+import type { PasskeyInfo } from './passkeys.model.ts';
+import { deletePasskeyRow, insertPasskey, listPasskeys, lockCredential, touchPasskey } from './passkeys.queries.ts';
 
-export { listPasskeys, renamePasskey, type PasskeyRow } from './passkeys.queries.ts';
+export { listPasskeys, renamePasskey } from './passkeys.queries.ts';
 
 const loadWebauthn = () => import('@simplewebauthn/server');
 
@@ -76,7 +77,7 @@ export async function registerPasskey(
   db: Queryable,
   party: RelyingParty,
   made: { userId: string; name: string | null; challenge: string; response: unknown },
-): Promise<PasskeyRow | 'invalid' | 'taken'> {
+): Promise<PasskeyInfo | 'invalid' | 'taken'> {
   const parsed = Registration.safeParse(made.response);
   if (!parsed.success) return 'invalid';
   const { verifyRegistrationResponse } = await loadWebauthn();
