@@ -8,12 +8,15 @@ import { PERSONAL_ROOT } from './topics.ts';
 /** Seconds. */
 export const CREDENTIAL_LIFETIME = 3_600;
 
-export interface TemporaryCredentials {
+/** Credentials of yours for one hour. */
+export interface CloudCredentials {
   /** With the embedded broker: the MQTT user name. */
   accessKeyId: string;
+  /** Secret that belongs to `accessKeyId`. */
   secretAccessKey: string;
   /** With the embedded broker: the MQTT password. */
   sessionToken: string;
+  /** When they end, in UTC: an hour after they were issued. */
   expiration: Date;
   /** MQTT client ids must begin with this. */
   clientIdPrefix: string;
@@ -25,7 +28,7 @@ export interface TemporaryCredentials {
 
 export interface CredentialIssuer {
   /** For one person (a UUID, else `invalidId`). */
-  issue(userId: string): Promise<TemporaryCredentials>;
+  issue(userId: string): Promise<CloudCredentials>;
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

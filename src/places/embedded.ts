@@ -3,7 +3,7 @@ import { openCountries } from './countries.ts';
 import { fold } from './fold.ts';
 import { readGazetteer, type Gazetteer } from './gazetteer.ts';
 import { readNames, type Names } from './names.ts';
-import { printLabel, type Place, type Places } from './places.ts';
+import { printLabel, type PlaceResult, type Places } from './places.ts';
 
 /** Farther than this a town says nothing about a point. */
 const NEAR_KM = 250;
@@ -14,7 +14,7 @@ const MOST_WORDS = 30;
 
 const countryNames = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
 
-function placeOf(gazetteer: Gazetteer, position: number): Place {
+function placeOf(gazetteer: Gazetteer, position: number): PlaceResult {
   const country = countryNames.of(gazetteer.countries[position] ?? '') ?? '';
   const region = gazetteer.regions[position] ?? '';
   const municipality = gazetteer.names[position] ?? '';

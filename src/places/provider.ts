@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { errors } from '../errors.ts';
 import { readJson } from '../json.ts';
-import { printLabel, type Place, type Places } from './places.ts';
+import { printLabel, type PlaceResult, type Places } from './places.ts';
 
 export type ProviderKind = 'photon' | 'nominatim';
 
@@ -69,7 +69,7 @@ const nominatimPlace = z.object({
 const known = (parts: { country?: string; region?: string; municipality?: string; postalCode?: string }) =>
   Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined && value !== ''));
 
-function fromPhoton(answer: unknown): Place[] {
+function fromPhoton(answer: unknown): PlaceResult[] {
   return photon.parse(answer).features.map(({ geometry, properties: p }) => {
     const municipality = p.city ?? (p.type === 'city' ? p.name : (p.district ?? p.county));
     const [longitude = 0, latitude = 0] = geometry.coordinates;
@@ -83,7 +83,7 @@ function fromPhoton(answer: unknown): Place[] {
   });
 }
 
-function fromNominatim(answer: unknown): Place[] {
+function fromNominatim(answer: unknown): PlaceResult[] {
   // a point in the sea answers {"error": "Unable to geocode"}
   if (typeof answer === 'object' && answer !== null && 'error' in answer) return [];
   return z
@@ -133,11 +133,11 @@ async function readBounded(response: Response): Promise<unknown> {
  */
 export function openProvidedPlaces(options: ProviderOptions): Places {
   const { url, kind, timeoutMs = 3_000, mostFailures = 5, restMs = 30_000, userAgent = 'fieldlake' } = options;
-  const cache = new LRUCache<string, Place[]>({ max: MOST_CACHED, ttl: CACHED_MS });
+  const cache = new LRUCache<string, PlaceResult[]>({ max: MOST_CACHED, ttl: CACHED_MS });
   let failures = 0;
   let restingUntil = 0;
 
-  const ask = async ([path, query]: [string, Query]): Promise<Place[]> => {
+  const ask = async ([path, query]: [string, Query]): Promise<PlaceResult[]> => {
     const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
     const key = `${path}?${search.toString()}`;
     const kept = cache.get(key);

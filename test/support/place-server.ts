@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Place, Places } from '../../src/places/places.ts';
+import type { PlaceResult, Places } from '../../src/places/places.ts';
 
 export type Fault = 'none' | 'error' | 'hang' | 'cut' | 'garbage' | 'endless' | 'redirect';
 
-const photon = (places: readonly Place[]) => ({
+const photon = (places: readonly PlaceResult[]) => ({
   type: 'FeatureCollection',
   features: places.map(({ latitude, longitude, country, region, municipality, postalCode }) => ({
     type: 'Feature',
@@ -14,7 +14,7 @@ const photon = (places: readonly Place[]) => ({
   })),
 });
 
-const nominatim = (places: readonly Place[]) =>
+const nominatim = (places: readonly PlaceResult[]) =>
   places.map(({ label, latitude, longitude, country, region, municipality }) => ({
     place_id: 1,
     lat: String(latitude),

@@ -252,21 +252,3 @@ export interface RegistryAnswer {
   devices: RegistryDevice[];
   success: boolean;
 }
-
-/** Credentials of yours for one hour. */
-export interface CloudCredentials {
-  /** With the embedded broker: the MQTT user name. */
-  accessKeyId: string;
-  /** Secret that belongs to `accessKeyId`. */
-  secretAccessKey: string;
-  /** With the embedded broker: the MQTT password. */
-  sessionToken: string;
-  /** When they end, in UTC: an hour after they were issued. */
-  expiration: Date;
-  /** MQTT client ids must begin with this. */
-  clientIdPrefix: string;
-  /** Topics must begin with this. */
-  topicPrefix: string;
-  /** Object keys must begin with this; null where no objects may be written. */
-  keyPrefix: string | null;
-}

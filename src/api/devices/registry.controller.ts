@@ -1,7 +1,8 @@
 import { Body, Get, Post, Route, Security, Tags } from '@tsoa/runtime';
 import { audit } from '../../auth/audit.ts';
 import { ApiController } from '../../http/controllers.ts';
-import type { CloudCredentials, RegistryAnswer, RegistryQuestion } from './devices.model.ts';
+import type { CloudCredentials } from '../../iot/credentials.ts';
+import type { RegistryAnswer, RegistryQuestion } from './devices.model.ts';
 import { listReadableThings } from './devices.queries.ts';
 
 @Route('api/v1/iot')

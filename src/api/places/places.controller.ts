@@ -1,6 +1,6 @@
 import { Get, Query, Route, Security, Tags } from '@tsoa/runtime';
 import { ApiController } from '../../http/controllers.ts';
-import type { PlaceResult } from './places.model.ts';
+import type { PlaceResult } from '../../places/places.ts';
 
 @Route('api/v1/locations')
 @Tags('Search and places')
