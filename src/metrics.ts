@@ -14,7 +14,6 @@ export interface Metrics {
   macroRows: Counter<'outcome'>;
 }
 
-/** What the process counts, for operators. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   // to see how late the loop is takes a third of the processor time of an idle process (docs/performance.md), and nobody may ever ask

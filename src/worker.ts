@@ -31,7 +31,6 @@ import { startWatches, type Watch } from './jobs/watches.ts';
 import { anyLogWaiting } from './lakehouse/tables/delta/log.queries.ts';
 import { publishLogs } from './operator/publishing.service.ts';
 
-/** Every job that there is. */
 const handlers = (ctx: Context): JobHandler[] => [
   ingestUploadJob(ctx),
   writeExportJob(ctx),

@@ -10,7 +10,6 @@ const DASH = 0x2d;
 
 const nibble = (code: number) => (code < 0x40 ? code - 0x30 : (code & 0x1f) + 9);
 
-/** Writes rows. */
 export class RowWriter {
   #bytes: Buffer;
   #at = BEGIN.length;

@@ -8,6 +8,5 @@ import { from, to } from 'pg-copy-streams';
 export const copyRowsOut = (client: pg.ClientBase, text: string, target: Writable): Promise<void> =>
   pipeline(client.query(to(text)), target, { end: false });
 
-/** Runs a `copy … from stdin` over bytes. */
 export const copyRowsIn = (client: pg.ClientBase, text: string, source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> =>
   pipeline(Readable.from(source, { objectMode: false }), client.query(from(text)));

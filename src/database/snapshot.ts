@@ -93,7 +93,6 @@ export async function isUnused(url: string): Promise<boolean> {
   }
 }
 
-/** Names of the migrations that a database has. */
 export async function listMigrationsOf(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

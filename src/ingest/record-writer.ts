@@ -225,7 +225,6 @@ export class BufferedFile {
   }
 }
 
-/** Why a record was not stored. */
 export type RefusalReason =
   | 'too_few_fields'
   | 'too_many_fields'

@@ -7,7 +7,6 @@ import { isLevel, parseTopic } from './topics.ts';
 
 const LONGEST_CLIENT_ID = 128;
 
-/** What a client sends to connect. */
 interface Connect {
   username: string | undefined;
   password: Buffer | undefined;

@@ -32,7 +32,6 @@ const CONNECT_UNAVAILABLE = 3;
 
 const connectError = (returnCode: number, message: string) => Object.assign(new Error(message), { returnCode });
 
-/** What the server of MQTT asks and tells. */
 interface MqttHooks {
   find: (client: Client | null) => Session | undefined;
   admission: Admission;

@@ -108,7 +108,6 @@ export interface BrokerHooks {
   findDevice(certificateId: string): Promise<DevicePrincipal | null>;
   /** Why a certificate that nobody holds ended; null: it was never known. */
   findEnd(certificateId: string): Promise<CertificateEnd | null>;
-  /** Checks temporary credentials. */
   findPerson(accessKeyId: string, sessionToken: string): PersonalSession | null;
   /** Makes a message durable. PUBACK goes out when the promise resolves; when it rejects, the connection ends without one, and the device sends again. */
   onMessage(message: BrokerMessage): Promise<void>;

@@ -9,7 +9,6 @@ export const printPeer = ({ remoteAddress, remotePort }: Socket): string => `${r
 export interface Crowd {
   /** Notes that a peer is a client now. */
   admit(peer: string): void;
-  /** Ends the connections of all others. */
   endOthers(): void;
 }
 

@@ -21,7 +21,6 @@ export class Presence {
     void told.then(() => this.#last.get(clientId) === told && this.#last.delete(clientId));
   }
 
-  /** Waits until every event is told. */
   async settle(): Promise<void> {
     await Promise.all(this.#last.values());
   }

@@ -5,7 +5,6 @@ import type { ArnPrefix } from './policy.ts';
 /** The port of MQTT over TLS. Devices connect there when no port was asked for and this one is free. */
 export const MQTT_PORT = 8883;
 
-/** A thing as it is to be registered. */
 export interface NewThing {
   /** From `nameThing()`. */
   thingName: string;

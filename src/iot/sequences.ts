@@ -89,14 +89,12 @@ export interface LifecycleOptions {
   group?: string | null;
 }
 
-/** Ends every certificate of a thing but one. */
 async function endCertificates(registry: DeviceRegistry, thingName: string, keep: string | null, end: CertificateEnd): Promise<void> {
   for (const { certificateId } of await registry.listCertificates(thingName)) {
     if (certificateId !== keep) await registry.deleteCertificate(thingName, certificateId, end);
   }
 }
 
-/** What each step does. */
 function makeSteps({ registry, store, group = null }: LifecycleOptions): Record<Step, (run: Run) => Promise<void>> {
   return {
     async thing({ device }) {
@@ -220,7 +218,6 @@ export function makeDeviceLifecycle(options: LifecycleOptions) {
       };
       return { bundle, retire: retireOld };
     },
-    /** Ends every certificate of a device. */
     async revoke(deviceId: string): Promise<void> {
       await perform(deviceId, 'revoke', null);
     },

@@ -10,7 +10,6 @@ export interface Waiting {
   macroLag: number;
 }
 
-/** What the pipeline has still to do. */
 export const findWaiting = (db: Queryable) =>
   db.one<Waiting>(sql('lake.waiting')`
     select m.count as "pendingMessages", coalesce(extract(epoch from now() - m.oldest), 0)::float8 as "messageLag",

@@ -56,7 +56,6 @@ const toResult = (id: string, record: BoxRecord): ItemResult => {
 
 type Outcome = 'done' | 'worn' | 'full' | 'slow' | 'crashed' | 'expired' | 'aborted';
 
-/** What a batch has answered so far. */
 type Answered = Pick<BatchResult, 'results' | 'outputBytes'>;
 
 /** One process working through items `from` to `to`: items are sent ahead, answers come in order, the clock restarts with each answer. */

@@ -45,7 +45,6 @@ export class Pool {
     this.#settings = settings;
   }
 
-  /** The number of processes, for a gauge. */
   get size(): number {
     return this.#all.size;
   }

@@ -62,7 +62,6 @@ export async function endRegistration(
   });
 }
 
-/** Begins a sign-in by passkey. */
 export async function beginPasskeySignIn(ctx: Context, ip: string): Promise<CeremonyBegun> {
   await spendPlace(ctx, ip, 'ceremonies');
   const options = await makeAuthenticationOptions(partyOf(ctx));

@@ -50,7 +50,6 @@ function clientOf(ctx: Context, name: string): { provider: ProviderName; client:
   return { provider: name, client };
 }
 
-/** Lists the providers that are set up here. */
 export const listOfferedProviders = (ctx: Context): ProviderName[] => PROVIDERS.filter((name) => ctx.config.providers[name] !== undefined);
 
 const callbackOf = (ctx: Context, provider: ProviderName) =>

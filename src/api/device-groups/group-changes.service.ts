@@ -67,7 +67,6 @@ async function keepMade(ctx: Context, caller: Caller, bundles: readonly (Certifi
 const requestsOf = ({ csrs }: GroupCertification): ReadonlyMap<string, string> =>
   new Map((csrs ?? []).map(({ deviceId, csr }) => [deviceId.toLowerCase(), csr]));
 
-/** Issues certificates to devices of a group. */
 export async function issueForGroup(
   ctx: Context,
   caller: Caller,

@@ -2,7 +2,6 @@ import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { Erasure } from '../experiments/experiments.model.ts';
 
-/** Finds an erasure that the caller asked for. */
 export const findErasure = (db: Queryable, id: string, requestedBy: string) =>
   db.one<Erasure>(sql('erasure.findErasure')`
     select id, experiment_id as "experimentId", status, report, created_at as "createdAt", completed_at as "completedAt"

@@ -121,7 +121,6 @@ export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: {
     order by r.position`);
 };
 
-/** Counts the experiments that match, up to `most`. */
 export const countExperiments = (db: Queryable, filter: ExperimentFilter, most: number) => {
   const parts = filter.search === undefined ? listParts(filter) : [fragment`select from ${found(filter, most)} f`];
   const counts = parts.map((rows) => fragment`(select count(*) from (${rows} limit ${constant(most)}) counted)`);

@@ -10,7 +10,6 @@ export const writeExportJob = (ctx: Context): JobHandler => ({
   run: (payload, signal) => writeExport(ctx, (payload as { exportId: string }).exportId, signal),
 });
 
-/** Deletes files that are kept no longer. */
 export const expireExportsJob = (ctx: Context): JobHandler => ({
   name: 'exports.expire',
   schedule: '23 * * * *',

@@ -136,7 +136,6 @@ async function opened(ctx: Context, caller: Caller, { experimentId, exportId }: 
   return { row, table: await openTable(ctx.db, caller.userId, experimentId, row.tableIdentifier) };
 }
 
-/** Loads an export and its progress. */
 export async function loadExportStatus(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportStatus> {
   const { row, table } = await opened(ctx, caller, path);
   return {

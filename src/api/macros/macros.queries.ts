@@ -34,7 +34,6 @@ export const listMacros = (db: Queryable, filter: MacroFilter, page: { limit: nu
     join macros m on m.id = page.id ${joins}
     order by page.position`);
 
-/** Counts the macros that match, up to `most`. */
 export const countMacros = (db: Queryable, filter: MacroFilter, most: number) =>
   db.count(sql('macros.count')`select count(*) as count from ${matching(filter, most)}`);
 
@@ -45,7 +44,6 @@ export const insertMacro = (db: Queryable, row: { id: string; code: string; lang
   db.run(sql('macros.insert')`
     insert into macros (id, code, language, forked_from) values (${row.id}, ${row.code}, ${row.language}, ${row.forkedFrom})`);
 
-/** Sets code and language at a new code version. */
 export const updateMacro = (db: Queryable, id: string, row: { code: string; language: string; codeVersion: number }) =>
   db.run(sql('macros.update')`
     update macros set code = ${row.code}, language = ${row.language}, code_version = ${row.codeVersion} where id = ${id}`);

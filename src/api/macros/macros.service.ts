@@ -16,7 +16,6 @@ async function mustFind(tx: Transaction, id: string): Promise<MacroRow> {
   return row;
 }
 
-/** Creates a macro inside a transaction. */
 export async function addMacro(tx: Transaction, maker: Pick<Caller, 'userId' | 'requestId'>, body: NewMacro): Promise<VersionedMacro> {
   const id = await settleResource(tx, maker, 'macro', body);
   await insertMacro(tx, { id, code: body.code, language: body.language, forkedFrom: body.forkedFrom ?? null });

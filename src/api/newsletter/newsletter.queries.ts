@@ -38,7 +38,6 @@ export const deletePending = (db: Queryable, days: number) =>
   db.run(sql('newsletter.deletePending')`
     delete from newsletter_subscribers where status = 'pending' and updated_at < now() - make_interval(days => ${days}::integer)`);
 
-/** Finds when a person last saw what is new. */
 export const findWhatsNewSeen = (db: Queryable, userId: string) =>
   db.one<WhatsNewSeen>(sql('newsletter.findWhatsNewSeen')`
     select whats_new_seen_at as "lastSeenAt" from profiles where user_id = ${userId}`);

@@ -85,7 +85,6 @@ async function addressOf(ctx: Context, caller: Caller): Promise<{ email: string;
   return { email: found.email, isVerified: found.isVerified };
 }
 
-/** The state of the caller's own address. */
 export async function loadSubscription(ctx: Context, caller: Caller): Promise<NewsletterState> {
   const { email } = await addressOf(ctx, caller);
   return (await findStatus(ctx.db, email)) ?? { status: 'none' };

@@ -19,7 +19,6 @@ export type Notice =
 /** Queues a notice; it is sent after the transaction has committed, and tried again until it is. */
 export const enqueueNotice = (ctx: Context, tx: Queryable, notice: Notice): Promise<void> => ctx.jobs.enqueue(SEND_NOTICE, notice, { tx });
 
-/** Queues many notices in one statement. */
 export const enqueueNotices = (ctx: Context, tx: Queryable, notices: readonly Notice[]): Promise<void> =>
   ctx.jobs.enqueueAll(
     SEND_NOTICE,

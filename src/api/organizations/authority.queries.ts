@@ -7,7 +7,6 @@ const columns = fragment`
 
 export type StoredOrganization = ManagedOrganization & { metadata: Record<string, unknown> | null };
 
-/** Finds an organization with its metadata. */
 export const findWithMetadata = (db: Queryable, id: string) =>
   db.one<StoredOrganization>(sql('organizations.findWithMetadata')`select ${columns} from organizations o where o.id = ${id}`);
 
@@ -41,7 +40,6 @@ export const updateOrganization = (db: Queryable, id: string, change: Organizati
       visibility = coalesce(${change.visibility ?? null}, visibility), updated_at = now()
     where id = ${id}`);
 
-/** Locks an organization to delete it. */
 export const lockToDelete = (db: Queryable, id: string) =>
   db.run(sql('organizations.lockToDelete')`select from organizations where id = ${id} for update`);
 
@@ -57,7 +55,6 @@ export const listMembersWithUsers = (db: Queryable, organizationId: string) =>
     where m.organization_id = ${organizationId}
     order by m.created_at, m.id`);
 
-/** Finds the member of an organization whose account has this address. */
 export const findMemberByEmail = (db: Queryable, organizationId: string, email: string) =>
   db.one<{ userId: string }>(sql('organizations.findMemberByEmail')`
     select m.user_id as "userId" from organization_members m join users u on u.id = m.user_id

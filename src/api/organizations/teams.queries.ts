@@ -10,7 +10,6 @@ export const listManagedTeams = (db: Queryable, organizationId: string) =>
   db.rows<ManagedTeam>(sql('organizations.listManagedTeams')`
     select ${columns} from teams t where t.organization_id = ${organizationId} order by t.created_at, t.id`);
 
-/** Teams of the caller. */
 export const listTeamsOf = (db: Queryable, userId: string) =>
   db.rows<ManagedTeam>(sql('organizations.listTeamsOf')`
     select ${columns} from team_members m join teams t on t.id = m.team_id where m.user_id = ${userId} order by t.created_at, t.id`);

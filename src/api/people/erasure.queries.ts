@@ -2,7 +2,6 @@ import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { SharedType } from '../sharing/sharing.model.ts';
 
-/** Locks an account to close it. */
 export const lockAccountToClose = (db: Queryable, userId: string) =>
   db.one<{ id: string; email: string | null }>(sql('people.lockAccount')`
     select id, email from users where id = ${userId} and deleted_at is null for update`);

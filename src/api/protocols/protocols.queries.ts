@@ -30,7 +30,6 @@ export const listProtocols = (db: Queryable, filter: LibraryFilter, page: { limi
     join protocols p on p.id = page.id ${joins}
     order by page.position`);
 
-/** Counts the protocols that match, up to `most`. */
 export const countProtocols = (db: Queryable, filter: LibraryFilter, most: number) =>
   db.count(sql('protocols.count')`select count(*) as count from ${matching(filter, most)}`);
 
@@ -41,7 +40,6 @@ export const insertProtocol = (db: Queryable, row: { id: string; code: string; f
   db.run(sql('protocols.insert')`
     insert into protocols (id, code, family, forked_from) values (${row.id}, ${row.code}::json, ${row.family}, ${row.forkedFrom})`);
 
-/** Sets code and family at a new code version. */
 export const updateProtocol = (db: Queryable, id: string, row: { code: string; family: string; codeVersion: number }) =>
   db.run(sql('protocols.update')`
     update protocols set code = ${row.code}::json, family = ${row.family}, code_version = ${row.codeVersion} where id = ${id}`);

@@ -18,7 +18,6 @@ import type {
 } from './resources.model.ts';
 import { deleteResource, insertResource, lockResource, makePublic, touchResource } from './resources.queries.ts';
 
-/** Makes the filter of a library list from its query. */
 export const makeFilter = (userId: string, { scope, filter, search }: LibraryListQuery): LibraryFilter => ({
   userId,
   scope: scope ?? (filter === 'my' ? 'related' : 'all'),

@@ -4,7 +4,6 @@ import type { ColumnOutcome } from '../../ingest/uploads/column-changes.ts';
 import type { DayOrder, TypeWord } from '../../ingest/typing/readings.ts';
 import type { ColumnChange } from './tables.model.ts';
 
-/** One row of `column_changes`. */
 export interface ColumnChangeRow extends Pick<
   ColumnChange,
   'id' | 'experimentId' | 'uploadTableId' | 'column' | 'status' | 'totalRows' | 'doneRows' | 'createdAt'

@@ -72,7 +72,6 @@ export const failReceiving = (db: Queryable, uploadId: string, message: string) 
   db.run(sql('uploads.failReceiving')`
     update uploads set status = 'failed', completed_at = now(), error_message = ${message} where id = ${uploadId} and status = 'pending' and received_at is null`);
 
-/** Finds an upload, and locks it until the transaction ends. */
 export const lockUpload = (db: Queryable, experimentId: string, uploadId: string) =>
   db.one<{ status: string; tableId: string | null }>(sql('uploads.lock')`
     select status, table_id as "tableId" from uploads where id = ${uploadId} and experiment_id = ${experimentId} for update`);

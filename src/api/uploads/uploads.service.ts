@@ -113,7 +113,6 @@ async function begin(ctx: Context, caller: Caller, experimentId: string, fields:
   return { uploadId, experimentId, sourceKind: fields.sourceKind };
 }
 
-/** A file as it arrives. */
 export type FilePart = Extract<UploadPart, { kind: 'file' }>;
 
 /** Checks a file's name, and answers what the file is called in its upload. Errors: uploadRefused. */
@@ -255,7 +254,6 @@ interface UploadPath {
   uploadId: string;
 }
 
-/** One upload with the report of every file. */
 export async function loadReport(db: Queryable, { userId }: Caller, path: UploadPath): Promise<UploadReport> {
   const upload = await findUpload(db, userId, path);
   if (!upload) throw errors.uploadNotFound();

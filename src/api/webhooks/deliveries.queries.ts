@@ -80,7 +80,6 @@ export const findDue = (db: Queryable, endpointId: string) =>
     where m.endpoint_id = ${endpointId} and m.status = 'pending' and m.next_attempt_at <= now() and w.is_enabled
     order by m.next_attempt_at, m.id limit 1`);
 
-/** What became of an attempt. */
 export type AttemptOutcome = Omit<WebhookAttempt, 'at'>;
 
 export const insertAttempt = (db: Queryable, attempt: AttemptOutcome & { id: string; messageId: string }) =>

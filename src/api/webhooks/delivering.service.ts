@@ -105,7 +105,6 @@ export async function wakeEndpoints(ctx: Context): Promise<void> {
 
 const BATCH = 5_000;
 
-/** Forgets deliveries that are kept no longer. */
 export async function forgetOldDeliveries(ctx: Context, signal: AbortSignal): Promise<void> {
   const keep = { days: ctx.config.webhooks.keepDays, most: KEPT_PER_ENDPOINT, atOnce: BATCH };
   while (!signal.aborted && (await forgetDeliveries(ctx.db, keep)) === BATCH);

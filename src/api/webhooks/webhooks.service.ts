@@ -44,7 +44,6 @@ function checkUrl(ctx: Context, url: string): string {
   return new URL(url).href;
 }
 
-/** What names a webhook in a path. */
 export interface WebhookPath {
   organizationId: string;
   webhookId: string;

@@ -31,7 +31,6 @@ export const listWorkbooks = (db: Queryable, filter: LibraryFilter, page: { limi
     join workbooks w on w.id = page.id ${joins}
     order by page.position`);
 
-/** Counts the workbooks that match, up to `most`. */
 export const countWorkbooks = (db: Queryable, filter: LibraryFilter, most: number) =>
   db.count(sql('workbooks.count')`select count(*) as count from ${matching(filter, most)}`);
 

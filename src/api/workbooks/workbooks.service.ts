@@ -50,7 +50,6 @@ const contentOf = (cells: readonly Cell[]) => ({
   cellTypeCounts: JSON.stringify(countTypes(cells)),
 });
 
-/** Creates a workbook inside a transaction. */
 export async function addWorkbook(tx: Transaction, maker: Pick<Caller, 'userId' | 'requestId'>, body: NewWorkbook): Promise<WorkbookRow> {
   const cells = checkedCells(body.cells ?? []);
   const metadata = printMetadata(body.metadata ?? {});

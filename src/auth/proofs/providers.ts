@@ -17,7 +17,6 @@ export const PROVIDERS = ['github', 'orcid'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 export const isProvider = (text: string): text is ProviderName => (PROVIDERS as readonly string[]).includes(text);
 
-/** One provider as it is configured. */
 export interface ProviderClient {
   clientId: string;
   clientSecret: string;

@@ -7,7 +7,6 @@ import { getContext } from '../exchange.ts';
 
 const isSecure = (ctx: Context) => ctx.baseUrl.startsWith('https:');
 
-/** Reads one of our cookies from a request. */
 export const readCookie = (request: Request, name: keyof CookieNames): string | undefined =>
   parseCookies(request.get('cookie')).get(listCookieNames(isSecure(getContext(request)))[name]);
 

@@ -44,7 +44,6 @@ export interface Draining {
   turnMs?: number;
 }
 
-/** A batch, taken apart. */
 interface Taken {
   messages: ReadMessage[];
   /** The place of its last message in the order of arrival; 0 for an empty batch. */

@@ -252,7 +252,6 @@ export const noteTry = async (db: Queryable, experimentId: string, { first, last
 export const shortenTry = (db: Queryable, id: number, last: number) =>
   db.run(sql('messages.shortenTry')`update message_tries set last_ordinal = ${last} where id = ${id}`);
 
-/** Takes a try back. */
 export const takeBackTry = (db: Queryable, id: number) => db.run(sql('messages.takeBackTry')`delete from message_tries where id = ${id}`);
 
 export const insertContributors = (db: Queryable, experimentId: string, userIds: readonly string[]) =>

@@ -54,7 +54,6 @@ const SAMPLE = 2_000;
 export const NONE: Digits = { whole: 0, part: 0 };
 
 export const isDeclared = (form: BronzeField['form']): form is ColumnType => typeof form === 'object';
-/** The text of a value. */
 export const printText = ({ column, form }: BronzeField): string =>
   form === 'token' ? `substr(${column}, 2)` : isDeclared(form) ? `cast(${column} as varchar)` : column;
 /** The text of a value as it was sent, and (`isSaid`) the condition that it is not missing. */

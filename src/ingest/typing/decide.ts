@@ -127,7 +127,6 @@ function joinDeclared(known: ColumnState, declared: ColumnType): ColumnType {
   return known.type;
 }
 
-/** A column that holds values. */
 export interface PresentColumn {
   field: BronzeField;
   name: string;

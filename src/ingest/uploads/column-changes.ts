@@ -29,7 +29,6 @@ export interface ColumnOrder {
   dateOrder?: DayOrder;
 }
 
-/** What became of a column. */
 export interface ColumnOutcome extends Omit<ColumnReport, 'originalKey' | 'widenedFrom'> {
   /** Rows of the table in which the column was looked at. */
   rows: number;
@@ -79,7 +78,6 @@ export function findTarget(known: readonly ColumnState[], order: ColumnOrder): T
   return { column, odd, name, others };
 }
 
-/** A name that no column of the table has. */
 function freeName(known: readonly ColumnState[], wanted: string): string {
   const taken = new Set(known.map(({ name }) => name.toLowerCase()));
   let name = wanted;

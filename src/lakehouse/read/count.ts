@@ -32,7 +32,6 @@ export interface Counted {
   known?: KnownRows;
 }
 
-/** Counts the rows that match. */
 export const countMatches = async (
   warehouse: Warehouse,
   { source, request, plan, known }: Counted,

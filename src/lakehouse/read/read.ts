@@ -22,7 +22,6 @@ export interface ColumnInfo {
   type_text: string;
 }
 
-/** What a page holds besides its rows. */
 export interface PageCounts {
   /** The number of rows in this answer. */
   rows: number;
@@ -193,7 +192,6 @@ const numberedPage = async (
   };
 };
 
-/** Adds the table's name, as the caller gives it. */
 const named = <O extends RunOptions>({ table }: TableSource, options: O): O => ({ ...options, table: table.identifier });
 
 /**

@@ -3,7 +3,6 @@ import type { LogState } from './delta/schema.ts';
 import type { FileExtent } from '../terms/extents.ts';
 import type { ColumnRange, StagedFile } from '../terms/warehouse.ts';
 
-/** One row of `lake_tables`. */
 export interface LakeTable {
   id: string;
   experimentId: string;

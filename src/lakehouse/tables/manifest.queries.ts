@@ -57,7 +57,6 @@ const asJson = ({ columns: _, ...file }: NewFile) => ({
   ranges: file.ranges.map((range) => ({ ...range, low: numberText(range.low), high: numberText(range.high) })),
 });
 
-/** Inserts files with the ranges of their columns. */
 export const insertFiles = (tx: Transaction, tableId: string, version: number, files: readonly NewFile[]) =>
   tx.run(sql('lake.insertFiles')`
     with f as (
@@ -178,7 +177,6 @@ export const closeColumns = (tx: Transaction, tableId: string, version: number, 
   tx.run(sql('lake.closeColumns')`update lake_columns set until_version = ${version}
     where table_id = ${tableId} and until_version is null and name = any (${names}::text[])`);
 
-/** Notes that these columns were delivered again. */
 export const touchColumns = (tx: Transaction, tableId: string, names: readonly string[]) =>
   tx.run(sql('lake.touchColumns')`update lake_columns set last_seen_at = now()
     where table_id = ${tableId} and until_version is null and name = any (${names}::text[])`);
@@ -289,7 +287,6 @@ export const listRetiredFiles = (db: Queryable, { experimentId, kind, before }: 
 export const deleteFiles = (db: Queryable, ids: readonly string[]) =>
   db.run(sql('lake.deleteFiles')`delete from lake_files where id = any (${ids}::uuid[]) and to_version is not null`);
 
-/** Lists which of these paths the manifest names. */
 export const listKnownPaths = (db: Queryable, paths: readonly string[]) =>
   db.rows<{ path: string }>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);
 
@@ -309,7 +306,6 @@ export const listTablesOf = (db: Queryable, experimentId: string, kind?: string)
   db.rows<{ id: string; experimentId: string }>(sql('lake.listTablesOf')`select id, experiment_id as "experimentId" from lake_tables
     where experiment_id = ${experimentId} ${kind === undefined ? nothing : fragment`and kind = ${kind}`} order by id`);
 
-/** Live and retired files of a table. */
 export const listEveryFile = (db: Queryable, tableId: string) =>
   db.rows<{ path: string; rowCount: number; live: boolean }>(sql('lake.listEveryFile')`
     select path, row_count as "rowCount", to_version is null as live from lake_files where table_id = ${tableId}`);

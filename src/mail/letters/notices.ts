@@ -11,7 +11,6 @@ export interface OrganizationInvitationData extends Person {
   url: string;
 }
 
-/** Writes the invitation to join an organization. */
 export const writeOrganizationInvitation = ({ by, organization, role, url }: OrganizationInvitationData): Written =>
   writeLetter({
     subject: `You've been invited to join ${organization}`,

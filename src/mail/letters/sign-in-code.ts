@@ -6,7 +6,6 @@ export interface SignInCodeData {
   minutes: number;
 }
 
-/** The letter that carries a one-time code. */
 export const writeSignInCode = ({ code, minutes }: SignInCodeData): Written =>
   writeLetter({
     subject: 'Your login code for fieldlake',

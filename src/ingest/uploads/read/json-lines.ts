@@ -24,7 +24,6 @@ import { TEXT_CLASSES } from '../../value-classes.ts';
 /** The file holds something that only the long way keeps exactly. */
 export class NotPlain extends Error {}
 
-/** All values of one key. */
 export interface KeyStats {
   key: string;
   /** The key as a record writes it, with its quotes. */
@@ -44,10 +43,9 @@ export interface KeyStats {
 export const refuseKeys = () =>
   new FileRefused('too_many_columns', `The records have more than ${MAX_COLUMNS} different keys; a table holds at most that many columns.`);
 
-/** Takes the records of a file one after the other. */
 export interface JsonWriter {
   readonly rows: number;
-  /** Writes one record; answers why it could not. */
+  /** Answers why a record could not be written. */
   write(row: Buffer, record: Buffer): RefusalReason | undefined;
 }
 

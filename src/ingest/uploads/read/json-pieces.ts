@@ -65,11 +65,9 @@ export interface Scan {
   place: { line: number };
   /** Whether the bytes in the window are taken as they stand, even if they end within a record. */
   isEnd: () => boolean;
-  /** Takes the text of one record. */
   take: (piece: { start: number; end: number }) => Promise<void>;
 }
 
-/** Reads one record a line. */
 export async function scanLines({ window, place, isEnd, take }: Scan): Promise<void> {
   for (;;) {
     const piece = nextLine(window.bytes, window.start, isEnd());

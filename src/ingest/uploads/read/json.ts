@@ -133,7 +133,6 @@ export class TokenWriter implements JsonWriter {
     this.#records = records;
   }
 
-  /** Writes one object; answers why it could not. */
   write(row: Buffer, record: Buffer): RefusalReason | undefined {
     const text = record.toString('utf8');
     let value: unknown;

@@ -68,7 +68,6 @@ function ofStatus(status: number): Failure {
 
 const STATES: Readonly<Record<string, Failure>> = { TIMEOUT: 'timeout', CANCELED: 'stopped', CLOSED: 'stopped' };
 
-/** Decides which failure something that the driver threw is. */
 export function classifyFailure(thrown: unknown): Failure {
   if (typeof thrown !== 'object' || thrown === null) return 'failed';
   const error = thrown as Shape;

@@ -17,7 +17,6 @@ export async function makeScratch(folder: string): Promise<string> {
   return path;
 }
 
-/** Removes a folder of `makeScratch`. */
 export async function removeScratch(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
   made.delete(path);

@@ -40,7 +40,6 @@ export const findLag = (db: Queryable) =>
   db.one<Lag>(sql('lakeLog.findLag')`select count(*) as entries,
     coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds from lake_log`);
 
-/** Tables that have rows and no log. */
 export const listWithoutLog = (db: Queryable) =>
   db.rows<{ id: string; experimentId: string; kind: string }>(sql('lakeLog.listWithoutLog')`
     select id, experiment_id as "experimentId", kind from lake_tables where log_state is null and row_count > 0 order by id`);

@@ -60,7 +60,6 @@ export class FileCache {
     this.#shrink();
   }
 
-  /** Bytes of all copies. */
   get bytes(): number {
     return this.#bytes;
   }

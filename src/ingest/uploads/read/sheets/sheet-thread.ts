@@ -7,7 +7,6 @@ import { noteColumns, readBook, type Book } from './book.ts';
 import { listFormattedRows } from './cell-formats.ts';
 import { isWhole, listParts, type Part } from './unpacked.ts';
 
-/** What the thread is asked for. */
 export interface SheetRequest {
   original: string;
   into: string;
