@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { SubmitEvent } from 'react';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { api } from '../api.ts';
 import { momentText } from '../shell/format.ts';
@@ -8,7 +7,8 @@ import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
-import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Form } from '../ui/form.tsx';
+import { resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -36,11 +36,6 @@ export function KeysPanel() {
     await api.POST('/api/v1/auth/api-key/delete', { body: { keyId } });
     await renewAccount();
     sayDone(said.revoked);
-  };
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    make.mutate(fieldsOf(form), { onSuccess: resetOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="keys-title">
@@ -72,7 +67,7 @@ export function KeysPanel() {
           </li>
         ))}
       </ul>
-      <form className="inline" onSubmit={submit}>
+      <Form className="inline" send={(fields, form) => make.mutate(fields, { onSuccess: resetOnceTaken(form) })}>
         <InputField id="key-name" label={said.newName} name="name" required maxLength={32} />
         <SelectField id="key-expiry" label={said.ends} name="expiresIn" defaultValue="2592000">
           <Options texts={Object.entries(said.endings)} />
@@ -80,7 +75,7 @@ export function KeysPanel() {
         <SendButton type="submit" className="button primary" isSending={make.isPending}>
           {said.make}
         </SendButton>
-      </form>
+      </Form>
       <Problem error={make.error} />
       {make.data === undefined ? null : (
         <div key={make.data.key} className="notice good" role="status">

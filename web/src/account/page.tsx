@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { api } from '../api.ts';
 import { agoText, momentText } from '../shell/format.ts';
@@ -9,7 +8,7 @@ import { answerOf, auth, providersQuery } from '../shell/session.ts';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { ProviderFailure } from '../sign-in/failure.tsx';
 import { InputField, TextField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form } from '../ui/form.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { ClosingPanel } from './closing.tsx';
@@ -33,10 +32,6 @@ function ProfilePanel() {
       sayDone(said.profile.saved);
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    save.mutate(fieldsOf(event.currentTarget));
-  };
   const isMissing = profile.error instanceof ProblemError && profile.error.status === 404;
   if (user.registered && profile.isPending) return <section className="panel quiet">{words.waiting}</section>;
   // a form without what is stored would be saved over it
@@ -52,7 +47,7 @@ function ProfilePanel() {
     <section className="panel" aria-labelledby="profile-title">
       <h2 id="profile-title">{said.profile.title}</h2>
       <p>{said.signedInAs(name)}</p>
-      <form className="stack" onSubmit={submit}>
+      <Form className="stack" send={(fields) => save.mutate(fields)}>
         <div className="inline">
           <InputField
             id="first-name"
@@ -80,7 +75,7 @@ function ProfilePanel() {
             {said.profile.save}
           </SendButton>
         </div>
-      </form>
+      </Form>
     </section>
   );
 }

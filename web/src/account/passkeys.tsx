@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { SubmitEvent } from 'react';
 import { api } from '../api.ts';
 import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
@@ -7,7 +6,8 @@ import { answerOf, auth } from '../shell/session.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
+import { resetOnceTaken } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { passkeysQuery, renewAccount, type Passkey } from './queries.ts';
@@ -28,13 +28,9 @@ function PasskeyRow({ passkey: { id, name, createdAt } }: { passkey: Passkey }) 
     await renewAccount();
   };
   const label = said.removeLabel(name ?? said.nameless);
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    rename.mutate(fieldsOf(event.currentTarget)['name'] ?? '');
-  };
   return (
     <li>
-      <form className="inline" onSubmit={submit}>
+      <Form className="inline" send={(fields) => rename.mutate(fields['name'] ?? '')}>
         <InputField
           id={`name-${id}`}
           label={said.nameOf(dayText(createdAt))}
@@ -47,7 +43,7 @@ function PasskeyRow({ passkey: { id, name, createdAt } }: { passkey: Passkey }) 
           {said.rename}
         </SendButton>
         <AskFirst action={said.remove} label={label} question={`${label}?`} consequence={said.removeText} perform={remove} />
-      </form>
+      </Form>
       <Problem error={rename.error} />
     </li>
   );
@@ -63,11 +59,7 @@ export function PasskeysPanel() {
       sayDone(said.added);
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    add.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: resetOnceTaken(form) });
-  };
+  const submit = (fields: Fields, form: HTMLFormElement) => add.mutate(fields['name'] ?? '', { onSuccess: resetOnceTaken(form) });
   return (
     <section className="panel" aria-labelledby="passkeys-title">
       <h2 id="passkeys-title">{said.title}</h2>
@@ -78,12 +70,12 @@ export function PasskeysPanel() {
           <PasskeyRow key={passkey.id} passkey={passkey} />
         ))}
       </ul>
-      <form className="inline" onSubmit={submit}>
+      <Form className="inline" send={submit}>
         <InputField id="passkey-name" label={said.newName} name="name" required maxLength={255} placeholder={said.newExample} />
         <SendButton type="submit" className="button primary" isSending={add.isPending}>
           {said.add}
         </SendButton>
-      </form>
+      </Form>
       <Problem error={add.error} />
     </section>
   );

@@ -1,9 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
-import { useId, useState, type SubmitEvent } from 'react';
+import { useId, useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
+import { resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -24,10 +25,8 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
       sayDone(said.done(count));
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const text = (fieldsOf(form)['text'] ?? '').trim();
+  const submit = (fields: Fields, form: HTMLFormElement) => {
+    const text = (fields['text'] ?? '').trim();
     const empty = resetOnceTaken(form);
     write.mutate(
       { flag, text },
@@ -40,7 +39,7 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
     );
   };
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={submit}>
       <div className="inline annotate">
         <div className="field annotate-kind">
           <label htmlFor={`${id}-kind`}>{said.kind}</label>
@@ -63,6 +62,6 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
         </SendButton>
       </div>
       <Problem error={write.error} />
-    </form>
+    </Form>
   );
 }

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import type { SubmitEvent } from 'react';
 import { AnnotateForm } from '../annotations/form.tsx';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import type { Filter } from '../table/search.ts';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 import { endsOf, filtersOf, MOST_ROWS, regionQuery, type Axes, type Axis } from './region.ts';
@@ -85,9 +84,7 @@ export function SingleRows({ draw }: { draw: () => void }) {
 
 /** Fields for the ends of a region of a chart, and a form to annotate the rows in it. */
 export function RegionPanel({ experimentId, table, axes, filters, region, change }: RegionPanelProps) {
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = fieldsOf(event.currentTarget);
+  const submit = (fields: Fields) => {
     const read = (name: 'x' | 'y'): [number, number] => [
       valueOf(axes[name], fields[idOf(name, 'from')] ?? ''),
       valueOf(axes[name], fields[idOf(name, 'to')] ?? ''),
@@ -98,7 +95,7 @@ export function RegionPanel({ experimentId, table, axes, filters, region, change
     <section className="panel" aria-labelledby="region">
       <h2 id="region">{said.title}</h2>
       <p className="small quiet">{said.lead}</p>
-      <form className="stack" onSubmit={submit}>
+      <Form className="stack" send={submit}>
         <div className="region-ends">
           {(['x', 'y'] as const).flatMap((name) =>
             (['from', 'to'] as const).map((end, at) => (
@@ -122,7 +119,7 @@ export function RegionPanel({ experimentId, table, axes, filters, region, change
             </button>
           )}
         </div>
-      </form>
+      </Form>
       {region === undefined ? null : <Rows experimentId={experimentId} table={table} filters={[...filters, ...filtersOf(axes, region)]} />}
     </section>
   );

@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -48,15 +49,14 @@ export function SavePanel({ id, chart, usual, saved, stored, error, show }: Save
   };
   const isBusy = make.isPending || update.isPending;
   const target = saved === undefined || stored === undefined ? null : { visualizationId: saved, tag: stored.tag };
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     if (target === null) make.mutate();
     else update.mutate(target);
   };
   return (
     <section className="panel" aria-labelledby="save-title">
       <h3 id="save-title">{said.saveTitle}</h3>
-      <form className="inline" onSubmit={submit}>
+      <Form className="inline" send={submit}>
         <InputField
           id="chart-name"
           label={said.name}
@@ -76,7 +76,7 @@ export function SavePanel({ id, chart, usual, saved, stored, error, show }: Save
             <AskFirst action={said.remove} consequence={said.removeText} perform={() => remove(target)} />
           </>
         )}
-      </form>
+      </Form>
       <Problem error={findLastError(make, update) ?? error} />
     </section>
   );

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { queryClient } from '../api.ts';
 import { chartsQuery } from '../charts/queries.ts';
@@ -7,6 +7,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { Conflict } from '../ui/conflict.tsx';
 import { InputField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -58,14 +59,10 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
   });
   const isBusy = isPending || decide.isPending;
   const change = (next: Partial<typeof draft>) => setDraft((before) => ({ ...before, ...next }));
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    mutate({ tag: base.tag, sent: draft });
-  };
   return (
     <>
       <LeaveQuestion isDirty={isDirty} question={said.leaveAsk} />
-      <form className="panel dashboard-form" aria-label={said.title} onSubmit={submit}>
+      <Form className="panel dashboard-form" aria-label={said.title} send={() => mutate({ tag: base.tag, sent: draft })}>
         <div className="inline">
           <InputField
             id="dashboard-name"
@@ -116,7 +113,7 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
             </button>
           )}
         </div>
-      </form>
+      </Form>
       <Board layout={layout} board={{ ...board, widgets: draft.widgets }} />
     </>
   );

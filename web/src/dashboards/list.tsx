@@ -1,12 +1,11 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { experimentQuery } from '../experiments/queries.ts';
 import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form } from '../ui/form.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { dashboardsQuery, makeDashboard } from './queries.ts';
@@ -27,12 +26,8 @@ function NewForm({ id }: { id: string }) {
       });
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    mutate(fieldsOf(event.currentTarget)['name'] ?? '');
-  };
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={(fields) => mutate(fields['name'] ?? '')}>
       <div className="inline">
         <InputField id="dashboard-new" label={said.newName} name="name" required maxLength={255} autoComplete="off" />
         <SendButton type="submit" className="button primary" isSending={isPending}>
@@ -40,7 +35,7 @@ function NewForm({ id }: { id: string }) {
         </SendButton>
       </div>
       <Problem error={error} />
-    </form>
+    </Form>
   );
 }
 

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import type { SubmitEvent } from 'react';
 import { ownExperimentsQuery } from '../home/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { SelectField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -23,13 +22,9 @@ interface ExperimentChoiceProps {
 export function ExperimentChoice({ without, action, isBusy, error, choose }: ExperimentChoiceProps) {
   const asked = useQuery(ownExperimentsQuery);
   const open = asked.data?.filter(({ id }) => !without.includes(id)) ?? [];
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    choose(fieldsOf(event.currentTarget)['experiment'] ?? '');
-  };
   if (asked.data !== undefined && open.length === 0) return <p className="small quiet">{said.nowhere}</p>;
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={(fields) => choose(fields['experiment'] ?? '')}>
       <div className="inline">
         <SelectField id="bind-experiment" label={said.choose} name="experiment" required>
           <Options texts={open.map(({ id, name }) => [id, name])} />
@@ -39,6 +34,6 @@ export function ExperimentChoice({ without, action, isBusy, error, choose }: Exp
         </SendButton>
       </div>
       <Problem error={asked.error ?? error} />
-    </form>
+    </Form>
   );
 }

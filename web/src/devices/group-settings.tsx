@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf, useBegun } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
+import { useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { renewDevices, type GroupDetail } from './queries.ts';
@@ -24,15 +24,12 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
       sayDone(said.saved);
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { name = '', description = '' } = fieldsOf(event.currentTarget);
+  const submit = ({ name = '', description = '' }: Fields) =>
     change.mutate({ name, description: description.trim() === '' ? null : description.trim() });
-  };
   return (
     <section className="panel" aria-labelledby="group-settings">
       <h2 id="group-settings">{said.change}</h2>
-      <form className="stack" onSubmit={submit} onChange={begun.begin}>
+      <Form className="stack" send={submit} onChange={begun.begin}>
         <InputField
           id="group-name"
           label={said.name}
@@ -68,7 +65,7 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
             }}
           />
         </div>
-      </form>
+      </Form>
     </section>
   );
 }

@@ -1,11 +1,10 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { SelectField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -66,13 +65,9 @@ function AddForm({ groupId, members }: { groupId: string; members: readonly Memb
   const isIn = new Set(members.map(({ deviceId }) => deviceId));
   const open = fleet.data?.filter(({ id }) => !isIn.has(id)) ?? [];
   const add = useMutation({ mutationFn: (deviceId: string) => addMember(groupId, deviceId), onSuccess: () => sayDone(said.added) });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    add.mutate(fieldsOf(event.currentTarget)['device'] ?? '');
-  };
   if (fleet.data !== undefined && open.length === 0) return <p className="small quiet">{said.addNone}</p>;
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={(fields) => add.mutate(fields['device'] ?? '')}>
       <div className="inline">
         <SelectField id="add-device" label={said.addLabel} name="device" required>
           <Options texts={open.map((device) => [device.id, nameOf(device)])} />
@@ -82,7 +77,7 @@ function AddForm({ groupId, members }: { groupId: string; members: readonly Memb
         </SendButton>
       </div>
       <Problem error={fleet.error ?? add.error} />
-    </form>
+    </Form>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
+import { resetOnceTaken } from '../ui/forms.ts';
 import { Pages } from '../ui/pages.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -18,10 +18,7 @@ const said = words.devices.group;
 
 function NewGroupPanel() {
   const make = useMutation({ mutationFn: makeGroup, onSuccess: () => sayDone(said.made) });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const { name = '', description = '', organization = '' } = fieldsOf(form);
+  const submit = ({ name = '', description = '', organization = '' }: Fields, form: HTMLFormElement) =>
     make.mutate(
       {
         name,
@@ -30,11 +27,10 @@ function NewGroupPanel() {
       },
       { onSuccess: resetOnceTaken(form) },
     );
-  };
   return (
     <section className="panel" aria-labelledby="new-group-title">
       <h2 id="new-group-title">{said.new}</h2>
-      <form className="stack" onSubmit={submit}>
+      <Form className="stack" send={submit}>
         <InputField id="group-name" label={said.name} name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
         <InputField id="group-description" label={said.description} name="description" maxLength={2000} autoComplete="off" />
         <HomeField id="group-organization" label={words.devices.new.organization} personal={words.devices.new.personal} />
@@ -44,7 +40,7 @@ function NewGroupPanel() {
             {said.submit}
           </SendButton>
         </p>
-      </form>
+      </Form>
     </section>
   );
 }

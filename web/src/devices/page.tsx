@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
 import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
@@ -59,15 +59,14 @@ function Filters() {
   const { scope = 'related', view = 'list' } = asked;
   const [search, typeSearch] = useTyped(asked.search ?? '');
   const [type, chooseType] = useTyped(asked.type ?? '');
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     void navigate({
       search: fleetSearch.parse({ ...asked, page: undefined, search: search.trim() === '' ? undefined : search.trim(), type }),
     });
   };
   return (
     <div className="stack">
-      <form role="search" aria-label={words.devices.title} className="inline" onSubmit={submit}>
+      <Form role="search" aria-label={words.devices.title} className="inline" send={submit}>
         <InputField
           id="device-search"
           label={said.searchLabel}
@@ -83,7 +82,7 @@ function Filters() {
         <button type="submit" className="button">
           {said.search}
         </button>
-      </form>
+      </Form>
       <div className="choices spread">
         <nav className="choices" aria-label={said.scope}>
           {(['related', 'all'] as const).map((each) => (

@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, SelectField, TextField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -71,11 +71,8 @@ export function RegisterPage() {
         await navigate(answer.groupId === null ? { to: '/devices' } : { to: '/devices/groups/$group', params: { group: answer.groupId } });
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { type = 'generic', name = '', organization = '', group = '' } = fieldsOf(event.currentTarget);
+  const submit = ({ type = 'generic', name = '', organization = '', group = '' }: Fields) =>
     mutate({ serials, deviceType: INSTRUMENTS.find((each) => each === type) ?? 'generic', name, organizationId: organization, group });
-  };
   return (
     <div className="page narrow stack">
       <title>{`${said.title} · ${words.name}`}</title>
@@ -86,7 +83,7 @@ export function RegisterPage() {
         <h1>{said.title}</h1>
         <p className="quiet">{said.lead}</p>
       </header>
-      <form className="panel" onSubmit={submit}>
+      <Form className="panel" send={submit}>
         <SelectField id="new-type" label={words.devices.type} name="type">
           <Options texts={INSTRUMENTS.map((type) => [type, words.devices.types[type]])} />
         </SelectField>
@@ -117,7 +114,7 @@ export function RegisterPage() {
             {said.submit(serials.length)}
           </SendButton>
         </p>
-      </form>
+      </Form>
     </div>
   );
 }

@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf, useBegun } from '../ui/forms.ts';
+import { Form } from '../ui/form.tsx';
+import { useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { renewDevices, type DeviceDetail } from './queries.ts';
@@ -25,14 +25,10 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
       sayDone(said.renamed);
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    rename.mutate(fieldsOf(event.currentTarget)['name']?.trim() ?? '');
-  };
   return (
     <section className="panel" aria-labelledby="settings">
       <h2 id="settings">{said.settings}</h2>
-      <form className="inline" onSubmit={submit} onChange={begun.begin}>
+      <Form className="inline" send={(fields) => rename.mutate(fields['name']?.trim() ?? '')} onChange={begun.begin}>
         <InputField
           id="device-name"
           label={words.devices.new.name}
@@ -45,7 +41,7 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
         <SendButton type="submit" isSending={rename.isPending}>
           {said.rename}
         </SendButton>
-      </form>
+      </Form>
       <Problem error={rename.error} />
       <div>
         <AskFirst

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
@@ -12,6 +12,7 @@ import { sentenceOf } from '../table/operators.ts';
 import { questionOf } from '../table/question.ts';
 import type { TableSearch } from '../table/search.ts';
 import { SelectField } from '../ui/field.tsx';
+import { Form, type Fields } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -45,9 +46,8 @@ function ExportForm({ shown, start, isBusy }: { shown: ExportShown; start: (aske
   const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
   const [format, setFormat] = useState<ExportFormat>('csv');
   const isAnonymised = experiment.anonymizeContributors;
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
+  const submit = (_fields: Fields, form: HTMLFormElement) => {
+    const fields = new FormData(form);
     const wantsPseudonyms = fields.has('pseudonyms');
     const mayChoose = !isAnonymised || capabilities.canManage;
     start({
@@ -59,7 +59,7 @@ function ExportForm({ shown, start, isBusy }: { shown: ExportShown; start: (aske
     });
   };
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={submit}>
       <ul className="small export-what">
         {sentencesOf(shown).map((sentence) => (
           <li key={sentence}>{sentence}</li>
@@ -95,7 +95,7 @@ function ExportForm({ shown, start, isBusy }: { shown: ExportShown; start: (aske
           {said.start}
         </SendButton>
       </p>
-    </form>
+    </Form>
   );
 }
 

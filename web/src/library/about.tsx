@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, TextField } from '../ui/field.tsx';
-import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
+import { resetOnceTaken, useBegun } from '../ui/forms.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import type { Kind } from './kinds.ts';
@@ -35,17 +35,13 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
       sayDone(said.saved);
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const { name: wanted = '', description: text = '' } = fieldsOf(form);
+  const submit = ({ name: wanted = '', description: text = '' }: Fields, form: HTMLFormElement) =>
     save.mutate({ name: wanted, description: text === '' ? null : text }, { onSuccess: resetOnceTaken(form) });
-  };
   return (
     <section className="panel" aria-labelledby="about">
       <h2 id="about">{said.about}</h2>
       {capabilities?.canUpdate === true ? (
-        <form className="stack" onSubmit={submit} onChange={begun.begin}>
+        <Form className="stack" send={submit} onChange={begun.begin}>
           <InputField
             id="about-name"
             label={said.name}
@@ -70,7 +66,7 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
               {said.save}
             </SendButton>
           </div>
-        </form>
+        </Form>
       ) : (
         <p className={description === null ? 'quiet' : 'library-name'}>{description ?? said.noDescription}</p>
       )}

@@ -1,9 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { SelectField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -42,12 +43,8 @@ function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' 
       sayDone(said.linked);
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <form className="inline" onSubmit={submit}>
+    <Form className="inline" send={() => mutate()}>
       <SelectField id="link-one" label={said[kind].add} required value={chosen} onChange={(event) => setChosen(event.target.value)}>
         <option value="">{said.choose}</option>
         <Options texts={choices.data?.filter(({ id }) => !linked.has(id)).map(({ id, name }) => [id, name])} />
@@ -56,7 +53,7 @@ function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' 
         {said.link}
       </SendButton>
       <Problem error={error ?? choices.error} />
-    </form>
+    </Form>
   );
 }
 

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, notFound } from '@tanstack/react-router';
-import { type SubmitEvent } from 'react';
 import { agoText } from '../shell/format.ts';
 import { InputField, SelectField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
 import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
@@ -56,8 +56,7 @@ function FindForm({ kind }: { kind: Kind }) {
   const navigate = route.useNavigate();
   const [find, typeFind] = useTyped(search.find ?? '');
   const [language, chooseLanguage] = useTyped(search.language ?? '');
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     void navigate({
       search: {
         ...search,
@@ -68,7 +67,7 @@ function FindForm({ kind }: { kind: Kind }) {
     });
   };
   return (
-    <form className="inline library-find" role="search" aria-label={said.find[kind]} onSubmit={submit}>
+    <Form className="inline library-find" role="search" aria-label={said.find[kind]} send={submit}>
       <InputField
         id="library-find"
         label={said.find[kind]}
@@ -86,7 +85,7 @@ function FindForm({ kind }: { kind: Kind }) {
       <button type="submit" className="button">
         {said.findButton}
       </button>
-    </form>
+    </Form>
   );
 }
 

@@ -1,13 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type SubmitEvent } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
 import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -46,12 +45,8 @@ function MakeForm({ kind }: { kind: Kind }) {
       else await navigate({ to: '/library/workbooks/$workbook', params });
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    mutate(fieldsOf(event.currentTarget));
-  };
   return (
-    <form className="stack library-make" onSubmit={submit}>
+    <Form className="stack library-make" send={(fields) => mutate(fields)}>
       <InputField id="make-name" label={said.name} name="name" required pattern=".*\S.*" maxLength={255} autoComplete="off" />
       {kind === 'macros' ? <Choose name="language" label={said.language} texts={said.languages} /> : null}
       {kind === 'protocols' ? <Choose name="family" label={said.family} texts={said.families} /> : null}
@@ -60,7 +55,7 @@ function MakeForm({ kind }: { kind: Kind }) {
       <SendButton type="submit" className="button primary" isSending={isPending}>
         {said.makeIt}
       </SendButton>
-    </form>
+    </Form>
   );
 }
 

@@ -1,12 +1,11 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type SubmitEvent } from 'react';
 import { experimentQuery, tablesQuery, type TableListed } from '../experiments/queries.ts';
 import { choicesQuery } from '../library/queries.ts';
 import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { SelectField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import '../library/library.css';
@@ -36,9 +35,7 @@ export function PastListPage() {
   const mayRun = capabilities.canContribute && experiment.status !== 'archived';
   const macros = useQuery({ ...choicesQuery('macros'), enabled: mayRun });
   const made = data?.filter(({ tableType }) => tableType === 'macro') ?? [];
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { macro = '' } = fieldsOf(event.currentTarget);
+  const submit = ({ macro = '' }: Fields) => {
     void navigate({ to: '/experiments/$id/macros/$macro', params: { id, macro } });
   };
   return (
@@ -78,7 +75,7 @@ export function PastListPage() {
         ))}
       </ul>
       {mayRun ? (
-        <form className="inline" onSubmit={submit}>
+        <Form className="inline" send={submit}>
           <SelectField id="past-macro" label={said.choose} name="macro" required defaultValue="">
             <option value="">{said.chooseOne}</option>
             <Options texts={macros.data?.map((macro) => [macro.id, macro.name])} />
@@ -86,7 +83,7 @@ export function PastListPage() {
           <button type="submit" className="button">
             {said.open}
           </button>
-        </form>
+        </Form>
       ) : null}
       <Problem error={macros.error} />
     </section>

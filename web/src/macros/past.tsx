@@ -6,6 +6,7 @@ import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { Form } from '../ui/form.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { Withheld } from './past-list.tsx';
@@ -86,13 +87,7 @@ function StartForm({ id, macroId, mayManage }: Place & { mayManage: boolean }) {
   const [wanted, setWanted] = useState<Wanted>({ scope: mayManage ? 'naming' : 'matching', includeDelivered: false, onNew: false });
   const start = useMutation({ mutationFn: () => startPast(id, macroId, wanted), onSuccess: () => sayDone(said.started) });
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        start.mutate();
-      }}
-    >
+    <Form className="stack" send={() => start.mutate()}>
       <fieldset className="choose-scope">
         <legend className="label">{said.over}</legend>
         {(mayManage ? (['naming', 'matching'] as const) : (['matching'] as const)).map((scope) => (
@@ -122,7 +117,7 @@ function StartForm({ id, macroId, mayManage }: Place & { mayManage: boolean }) {
         </SendButton>
       </div>
       <Problem error={start.error} />
-    </form>
+    </Form>
   );
 }
 

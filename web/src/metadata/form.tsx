@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState, type ReactNode, type SubmitEvent } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -93,12 +94,8 @@ export function MetadataForm({ id, draft, change, save, isSending, isChanged = t
   const { name, columns, identifierColumnId, experimentQuestionId } = draft;
   const fault = findNameFault(draft);
   const unfit = useMemo(() => countUnfit(draft), [draft]);
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    save();
-  };
   return (
-    <form className="panel metadata-form" aria-label={said.label} onSubmit={submit}>
+    <Form className="panel metadata-form" aria-label={said.label} send={() => save()}>
       <div className="inline">
         <InputField
           id="metadata-name"
@@ -133,6 +130,6 @@ export function MetadataForm({ id, draft, change, save, isSending, isChanged = t
         </SendButton>
         {others}
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,11 +1,12 @@
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { experimentQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { Field, InputField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { words } from '../words.ts';
 import { MOST_CHARACTERS, MOST_COLUMNS, readCells, readText, type Fault } from './delimited.ts';
@@ -50,12 +51,8 @@ function Source({ read }: { read: (table: Metadata) => void }) {
     mutationFn: async (file: File) => ({ given: await readText(file), name: nameLike(file.name) }),
     onSuccess: ({ given, name }) => take(given, name),
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    take(text, '');
-  };
   return (
-    <form className="panel" onSubmit={submit} aria-labelledby="metadata-source">
+    <Form className="panel" send={() => take(text, '')} aria-labelledby="metadata-source">
       <LeaveQuestion isDirty={text !== ''} question={said.source.leaveAsk} />
       <h2 id="metadata-source">{said.source.title}</h2>
       <Field id="metadata-text" label={said.source.text}>
@@ -94,7 +91,7 @@ function Source({ read }: { read: (table: Metadata) => void }) {
           }}
         />
       </div>
-    </form>
+    </Form>
   );
 }
 

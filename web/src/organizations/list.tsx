@@ -1,10 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form } from '../ui/form.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -28,15 +27,10 @@ function NewOrganizationPanel() {
       sayDone(said.made);
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { name = '', slug = '' } = fieldsOf(event.currentTarget);
-    make.mutate({ name, slug });
-  };
   return (
     <section className="panel" aria-labelledby="new-organization">
       <h2 id="new-organization">{said.new}</h2>
-      <form className="stack" onSubmit={submit}>
+      <Form className="stack" send={({ name = '', slug = '' }) => make.mutate({ name, slug })}>
         <InputField id="organization-name" label={said.name} name="name" required maxLength={255} autoComplete="off" />
         <InputField
           id="organization-slug"
@@ -54,7 +48,7 @@ function NewOrganizationPanel() {
             {said.make}
           </SendButton>
         </p>
-      </form>
+      </Form>
     </section>
   );
 }
@@ -67,8 +61,7 @@ function OthersPanel() {
   const withdraw = useMutation({ mutationFn: withdrawRequest, onSuccess: () => sayDone(said.withdrawn) });
   const others = found.data?.filter(({ membershipStatus }) => membershipStatus !== 'member');
   const [typed, type] = useTyped(search ?? '');
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     const text = typed.trim();
     void navigate({ search: text === '' ? {} : { search: text } });
   };
@@ -76,7 +69,7 @@ function OthersPanel() {
     <Section id="others" title={said.others} asked={{ data: others, error: found.error, refetch: found.refetch }} empty={() => undefined}>
       {(list) => (
         <>
-          <form role="search" aria-label={said.others} className="inline" onSubmit={submit}>
+          <Form role="search" aria-label={said.others} className="inline" send={submit}>
             <InputField
               id="organization-search"
               label={said.search}
@@ -88,7 +81,7 @@ function OthersPanel() {
             <button type="submit" className="button">
               {said.find}
             </button>
-          </form>
+          </Form>
           <Problem error={findLastError(ask, withdraw)} />
           {list.length === 0 ? <p className="quiet">{said.othersNone}</p> : null}
           <ul className="rows">

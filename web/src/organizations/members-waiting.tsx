@@ -1,10 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { SubmitEvent } from 'react';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
-import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
+import { resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { RequestsSection, type Decision } from '../ui/requests.tsx';
 import { Section } from '../ui/section.tsx';
@@ -56,17 +56,13 @@ export function InvitePanel({ organization: { id }, roles }: { organization: Org
     mutationFn: ({ email, role }: { email: string; role: string }) => inviteMember(id, email, role),
     onSuccess: (_, { email }) => sayDone(said.sent(email)),
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const { email = '', role = 'member' } = fieldsOf(form);
+  const submit = ({ email = '', role = 'member' }: Fields, form: HTMLFormElement) =>
     invite.mutate({ email, role }, { onSuccess: resetOnceTaken(form) });
-  };
   return (
     <>
       <section className="panel" aria-labelledby="invite">
         <h2 id="invite">{said.invite}</h2>
-        <form className="stack" onSubmit={submit}>
+        <Form className="stack" send={submit}>
           <InputField id="invite-address" label={said.address} type="email" name="email" required maxLength={320} autoComplete="off" />
           <SelectField id="invite-role" label={said.as} name="role">
             <Options texts={roles.map((each) => [each, words.organizations.roles[each]])} />
@@ -77,7 +73,7 @@ export function InvitePanel({ organization: { id }, roles }: { organization: Org
               {said.send}
             </SendButton>
           </p>
-        </form>
+        </Form>
       </section>
       <InvitationsList id={id} />
     </>

@@ -1,11 +1,10 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, SelectField, TextField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -24,9 +23,7 @@ function TextForm({ organization }: { organization: Organization }) {
     mutationFn: (data: OrganizationChanges) => changeOrganization(id, data),
     onSuccess: () => sayDone(said.saved),
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = fieldsOf(event.currentTarget);
+  const submit = (fields: Fields) =>
     change.mutate({
       name: fields['name'] ?? name,
       description: textOr(fields['description']),
@@ -35,9 +32,8 @@ function TextForm({ organization }: { organization: Organization }) {
       type: TYPES.find((each) => each === fields['type']) ?? null,
       visibility: fields['visibility'] === 'public' ? 'public' : 'private',
     });
-  };
   return (
-    <form className="panel" onSubmit={submit} aria-label={said.title}>
+    <Form className="panel" send={submit} aria-label={said.title}>
       <InputField
         id="organization-name"
         label={words.organizations.name}
@@ -73,7 +69,7 @@ function TextForm({ organization }: { organization: Organization }) {
           {words.organizations.settings.save}
         </SendButton>
       </p>
-    </form>
+    </Form>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
+import { resetOnceTaken } from '../ui/forms.ts';
 import { findLastError } from '../ui/last-error.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -28,17 +28,10 @@ function TeamTools({ id, team }: { id: string; team: Team }) {
     mutationFn: (name: string) => renameTeam(id, team.id, name),
     onSuccess: () => sayDone(said.renamed),
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const { member, name } = fieldsOf(form);
-    if (member !== undefined) add.mutate(member);
-    if (name !== undefined) rename.mutate(name, { onSuccess: resetOnceTaken(form) });
-  };
   return (
     <div className="stack">
       {open.length === 0 ? null : (
-        <form className="inline" onSubmit={submit}>
+        <Form className="inline" send={({ member = '' }) => add.mutate(member)}>
           <div className="field">
             <select className="input" name="member" required aria-label={said.addLabel(team.name)}>
               <Options texts={open.map(({ userId, user }) => [userId, user.name === '' ? user.email : user.name])} />
@@ -47,9 +40,9 @@ function TeamTools({ id, team }: { id: string; team: Team }) {
           <SendButton type="submit" isSending={add.isPending}>
             {said.add}
           </SendButton>
-        </form>
+        </Form>
       )}
-      <form className="inline" onSubmit={submit}>
+      <Form className="inline" send={({ name = '' }, form) => rename.mutate(name, { onSuccess: resetOnceTaken(form) })}>
         <div className="field">
           <input className="input" name="name" required maxLength={255} defaultValue={team.name} aria-label={said.renameLabel(team.name)} />
         </div>
@@ -66,7 +59,7 @@ function TeamTools({ id, team }: { id: string; team: Team }) {
             sayDone(said.removed);
           }}
         />
-      </form>
+      </Form>
       <Problem error={findLastError(add, rename)} />
     </div>
   );
@@ -114,11 +107,7 @@ export function TeamsPage() {
   const organization = useSuspenseQuery(organizationQuery(id)).data;
   const teams = useQuery(teamsQuery(id));
   const make = useMutation({ mutationFn: (name: string) => makeTeam(id, name), onSuccess: () => sayDone(said.made) });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    make.mutate(fieldsOf(form)['name'] ?? '', { onSuccess: resetOnceTaken(form) });
-  };
+  const submit = (fields: Fields, form: HTMLFormElement) => make.mutate(fields['name'] ?? '', { onSuccess: resetOnceTaken(form) });
   return (
     <div className="stack">
       <Problem error={teams.error} retry={() => void teams.refetch()} />
@@ -129,7 +118,7 @@ export function TeamsPage() {
         ))}
       </div>
       {isAdmin(organization) ? (
-        <form className="panel" onSubmit={submit}>
+        <Form className="panel" send={submit}>
           <div className="inline">
             <InputField id="team-name" label={said.new} name="name" required maxLength={255} autoComplete="off" />
             <SendButton type="submit" className="button primary" isSending={make.isPending}>
@@ -137,7 +126,7 @@ export function TeamsPage() {
             </SendButton>
           </div>
           <Problem error={make.error} />
-        </form>
+        </Form>
       ) : null}
     </div>
   );

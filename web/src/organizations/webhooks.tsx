@@ -1,11 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { InputField } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
-import { fieldsOf, resetOnceTaken } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
+import { resetOnceTaken } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -55,10 +55,7 @@ export function WebhookFacts({ webhook: { enabled, disabledReason, failures, fai
 
 function NewWebhookPanel({ id }: { id: string }) {
   const make = useMutation({ mutationFn: (body: NewWebhook) => makeWebhook(id, body) });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const fields = fieldsOf(form);
+  const submit = (fields: Fields, form: HTMLFormElement) => {
     const description = fields['description']?.trim() ?? '';
     const kinds = KINDS.filter((kind) => fields[kind] !== undefined);
     make.mutate({ url: fields['url'] ?? '', kinds, ...(description === '' ? {} : { description }) }, { onSuccess: resetOnceTaken(form) });
@@ -66,7 +63,7 @@ function NewWebhookPanel({ id }: { id: string }) {
   return (
     <section className="panel" aria-labelledby="new-webhook">
       <h2 id="new-webhook">{said.new}</h2>
-      <form className="stack" onSubmit={submit}>
+      <Form className="stack" send={submit}>
         <InputField
           id="webhook-url"
           label={said.url}
@@ -93,7 +90,7 @@ function NewWebhookPanel({ id }: { id: string }) {
             {said.make}
           </SendButton>
         </p>
-      </form>
+      </Form>
       {make.data === undefined ? null : <SecretNotice key={make.data.id} secret={make.data.secret} />}
     </section>
   );

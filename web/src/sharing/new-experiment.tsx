@@ -1,11 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
 import { HomeField } from '../organizations/home-field.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, TextField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { makeExperiment } from './writes.ts';
@@ -22,15 +21,12 @@ export function NewExperimentPage() {
       sayDone(said.made);
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { name = '', description = '', organization = '' } = fieldsOf(event.currentTarget);
+  const submit = ({ name = '', description = '', organization = '' }: Fields) =>
     make.mutate({
       name,
       ...(description.trim() === '' ? {} : { description: description.trim() }),
       ...(organization === '' ? {} : { organizationId: organization }),
     });
-  };
   return (
     <div className="page narrow stack">
       <title>{`${said.new} · ${words.name}`}</title>
@@ -38,7 +34,7 @@ export function NewExperimentPage() {
         <h1>{said.new}</h1>
         <p className="quiet">{said.newLead}</p>
       </header>
-      <form className="panel" onSubmit={submit}>
+      <Form className="panel" send={submit}>
         <InputField id="new-name" label={said.name} name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
         <TextField id="new-description" label={said.description} name="description" rows={4} maxLength={100_000} />
         <HomeField id="new-organization" label={said.organization} personal={said.personal} hint={said.organizationHint} />
@@ -48,7 +44,7 @@ export function NewExperimentPage() {
             {said.make}
           </SendButton>
         </p>
-      </form>
+      </Form>
     </div>
   );
 }

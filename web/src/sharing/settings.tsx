@@ -1,13 +1,14 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { experimentQuery } from '../experiments/queries.ts';
 import { organizationsQuery } from '../organizations/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, SelectField, TextField } from '../ui/field.tsx';
-import { fieldsOf, resetOnceTaken, useBegun } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
+import { resetOnceTaken, useBegun } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -29,17 +30,14 @@ function TextPanel({ id }: { id: string }) {
       sayDone(said.saved);
     },
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const { name: wanted = '', description: text = '', anonymize } = fieldsOf(form);
+  const submit = ({ name: wanted = '', description: text = '', anonymize }: Fields, form: HTMLFormElement) => {
     const patch = { name: wanted, description: text.trim() === '' ? null : text, anonymizeContributors: anonymize !== undefined };
     change.mutate(patch, { onSuccess: resetOnceTaken(form) });
   };
   return (
     <section className="panel" aria-labelledby="text">
       <h2 id="text">{said.text}</h2>
-      <form className="stack" onSubmit={submit} onChange={begun.begin}>
+      <Form className="stack" send={submit} onChange={begun.begin}>
         <InputField
           id="experiment-name"
           label={said.name}
@@ -68,7 +66,7 @@ function TextPanel({ id }: { id: string }) {
             {said.save}
           </SendButton>
         </p>
-      </form>
+      </Form>
     </section>
   );
 }

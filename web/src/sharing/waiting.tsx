@@ -1,10 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { SubmitEvent } from 'react';
 import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { TextField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form } from '../ui/form.tsx';
 import { RequestsSection, type Decision } from '../ui/requests.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -67,15 +66,11 @@ export function AskPanel({ id }: { id: string }) {
     mutationFn: (requestId: string) => withdrawRequest(id, requestId),
     onSuccess: () => sayDone(said.requests.withdrawn),
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    ask.mutate(fieldsOf(event.currentTarget)['message']?.trim() ?? '');
-  };
   return (
     <Section id="ask" title={said.requests.ask} asked={own} empty={() => undefined}>
       {(request) =>
         request === null ? (
-          <form className="stack" onSubmit={submit}>
+          <Form className="stack" send={(fields) => ask.mutate(fields['message']?.trim() ?? '')}>
             <p>{said.requests.askText}</p>
             <TextField id="ask-message" label={said.requests.message} name="message" rows={2} maxLength={250} />
             <Problem error={ask.error} />
@@ -84,7 +79,7 @@ export function AskPanel({ id }: { id: string }) {
                 {said.requests.ask}
               </SendButton>
             </p>
-          </form>
+          </Form>
         ) : (
           <>
             <p role="status">{said.requests.asked}</p>

@@ -1,5 +1,5 @@
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
-import type { SubmitEvent } from 'react';
+import { Form } from '../ui/form.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
 
@@ -11,13 +11,12 @@ export function SearchField() {
   // other pages search for something else
   const search = isHome ? (asked.search ?? '') : '';
   const [typed, type] = useTyped(search);
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     const text = typed.trim();
     void navigate({ to: '/', search: text === '' ? {} : { search: text, scope: 'all' } });
   };
   return (
-    <form role="search" className="top-search" onSubmit={submit}>
+    <Form role="search" className="top-search" send={submit}>
       <input
         className="input"
         type="search"
@@ -28,6 +27,6 @@ export function SearchField() {
         aria-label={words.search.label}
         placeholder={words.search.placeholder}
       />
-    </form>
+    </Form>
   );
 }

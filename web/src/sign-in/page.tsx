@@ -1,15 +1,15 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth, providersQuery, renewSession } from '../shell/session.ts';
 import { Field } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
+import { Form, type Fields } from '../ui/form.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { ProviderFailure } from './failure.tsx';
-import { fieldsOf } from '../ui/forms.ts';
 
 const route = getRouteApi('/sign-in');
 
@@ -42,9 +42,7 @@ function CodeForm() {
     mutationFn: async (otp: string) => answerOf(auth.signIn.emailOtp({ email: address, otp })),
     onSuccess: arrive,
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { email, code } = fieldsOf(event.currentTarget);
+  const submit = ({ email, code }: Fields) => {
     if (address === '') send.mutate(email ?? '');
     else enter.mutate((code ?? '').replace(/\s/g, ''));
   };
@@ -54,7 +52,7 @@ function CodeForm() {
   };
   if (address === '')
     return (
-      <form key="send" className="panel" onSubmit={submit}>
+      <Form key="send" className="panel" send={submit}>
         <header>
           <h2>{words.signIn.byCode}</h2>
           <LastUsed method="email" />
@@ -69,10 +67,10 @@ function CodeForm() {
             {words.signIn.send}
           </SendButton>
         </div>
-      </form>
+      </Form>
     );
   return (
-    <form key="enter" className="panel" onSubmit={submit}>
+    <Form key="enter" className="panel" send={submit}>
       <h2>{words.signIn.enterCode}</h2>
       <p role="status">{words.signIn.sent}</p>
       <Field id="code" label={words.signIn.code(address)}>
@@ -96,7 +94,7 @@ function CodeForm() {
           {words.signIn.otherAddress}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

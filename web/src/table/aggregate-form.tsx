@@ -1,6 +1,6 @@
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { SelectField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
 import { words } from '../words.ts';
 import { BUCKETS, OF_ONE_COLUMN } from './aggregates.ts';
 import type { ToolProps } from './tool.ts';
@@ -13,9 +13,7 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
   const [by, setBy] = useState(before?.groupBy[0]?.column ?? '');
   const [also, setAlso] = useState(before?.groupBy[1]?.column ?? '');
   const isMoment = (column: string) => /^(TIMESTAMP|DATE)/.test(columns.find(({ name }) => name === column)?.type ?? '');
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = fieldsOf(event.currentTarget);
+  const submit = (fields: Fields) => {
     const computed = OF_ONE_COLUMN.find((each) => each === fields['function']) ?? 'count';
     const keys = [
       { column: by, bucket: fields['bucket'] },
@@ -57,7 +55,7 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
     </SelectField>
   );
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={submit}>
       {choice('by', said.by, by, setBy)}
       {isMoment(by) ? bucketChoice('bucket', 0) : null}
       {choice('also', said.also, also, setAlso)}
@@ -75,6 +73,6 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
       <button type="submit" className="button primary">
         {said.apply}
       </button>
-    </form>
+    </Form>
   );
 }

@@ -1,4 +1,4 @@
-import type { SubmitEvent } from 'react';
+import { Form, type Fields } from '../ui/form.tsx';
 import { words } from '../words.ts';
 import { ToolButtons } from './tool-buttons.tsx';
 import type { ToolProps } from './tool.ts';
@@ -8,14 +8,13 @@ const said = words.table.columns;
 /** Chooses the columns that are read. */
 export function ColumnsForm({ search, columns, change, close }: ToolProps & { close: () => void }) {
   const shown = new Set(search.columns ?? columns.map(({ name }) => name));
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const chosen = new FormData(event.currentTarget).getAll('column').map(String);
+  const submit = (_fields: Fields, form: HTMLFormElement) => {
+    const chosen = new FormData(form).getAll('column').map(String);
     change({ columns: chosen.length === 0 || chosen.length === columns.length ? undefined : chosen });
     close();
   };
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={submit}>
       <div className="checks">
         {columns.map(({ name, type }) => (
           <label key={name}>
@@ -32,6 +31,6 @@ export function ColumnsForm({ search, columns, change, close }: ToolProps & { cl
           close();
         }}
       />
-    </form>
+    </Form>
   );
 }

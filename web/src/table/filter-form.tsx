@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { Field, InputField, SelectField } from '../ui/field.tsx';
+import { Form, type Fields } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
-import { fieldsOf } from '../ui/forms.ts';
 import { factsOf, findMisfit, joinValues, operandOf, operatorsOf, splitValues, TRUTHS, type Misfit, type Operator } from './operators.ts';
 import { valuesQuery } from './queries.ts';
 import type { Filter } from './search.ts';
@@ -37,9 +37,7 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
   const operator = operators.includes(chosen) ? chosen : (operators[0] ?? 'equals');
   const { takes } = factsOf(operator);
   const values = useQuery({ ...valuesQuery(experimentId, table, name), enabled: type === 'STRING' && takes !== 'none' });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { value: first = '', to: second = '' } = fieldsOf(event.currentTarget);
+  const submit = ({ value: first = '', to: second = '' }: Fields) => {
     const misfit = findMisfit({ none: [], one: [first], two: [first, second], many: [] }[takes], type);
     setWrong(misfit);
     if (misfit !== undefined) return;
@@ -52,7 +50,7 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
     take({ column: name, operator, ...(operands === undefined ? {} : { value: operands }) });
   };
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={submit}>
       <SelectField id="filter-column" label={said.column} value={name} onChange={(event) => setName(event.target.value)}>
         {columns.map((each) => (
           <option key={each.name}>{each.name}</option>
@@ -93,6 +91,6 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
       <button type="submit" className="button primary">
         {said.apply}
       </button>
-    </form>
+    </Form>
   );
 }

@@ -1,6 +1,5 @@
-import type { SubmitEvent } from 'react';
 import { InputField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
 import { words } from '../words.ts';
 import { ToolButtons } from './tool-buttons.tsx';
 import type { ToolProps } from './tool.ts';
@@ -9,13 +8,12 @@ const said = words.table.version;
 
 /** Reads the table as it was. */
 export function VersionForm({ search, version, change, close }: ToolProps & { close: () => void }) {
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    change({ asOf: Number(fieldsOf(event.currentTarget)['version']) });
+  const submit = (fields: Fields) => {
+    change({ asOf: Number(fields['version']) });
     close();
   };
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={submit}>
       <p className="hint">{said.hint}</p>
       <InputField
         id="version"
@@ -35,6 +33,6 @@ export function VersionForm({ search, version, change, close }: ToolProps & { cl
           close();
         }}
       />
-    </form>
+    </Form>
   );
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useEffect, useState, type SubmitEvent } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
@@ -7,7 +7,7 @@ import type { TableListed } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
-import { fieldsOf } from '../ui/forms.ts';
+import { Form, type Fields } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -30,14 +30,12 @@ function ColumnForm({ id, tableId, name, done }: { id: string; tableId: string; 
     mutationFn: (body: { name?: string; type?: TypeWord }) => changeColumn({ id, tableId, name }, body),
     onSuccess: done,
   });
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const { name: wanted = name, type = '' } = fieldsOf(event.currentTarget);
+  const submit = ({ name: wanted = name, type = '' }: Fields) => {
     const chosen = TYPE_WORDS.find((each) => each === type);
     mutate({ ...(wanted === name ? {} : { name: wanted }), ...(chosen === undefined ? {} : { type: chosen }) });
   };
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={submit}>
       <InputField id="column-name" label={said.name} name="name" required maxLength={255} defaultValue={name} autoComplete="off" />
       <SelectField id="column-type" label={said.type} name="type" defaultValue="">
         <option value="">{said.sameType}</option>
@@ -48,7 +46,7 @@ function ColumnForm({ id, tableId, name, done }: { id: string; tableId: string; 
       <SendButton type="submit" className="button primary" isSending={isPending}>
         {said.apply}
       </SendButton>
-    </form>
+    </Form>
   );
 }
 

@@ -1,10 +1,11 @@
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState, type SubmitEvent } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { tablesQuery, type TableListed } from '../experiments/queries.ts';
 import { bytesText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { Field, SelectField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { nothingChosen, withFiles, type Chosen } from './chosen.ts';
@@ -121,8 +122,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
   });
   useGuardedPage(isPending);
   const change = (next: Partial<Chosen>) => setChosen((before) => ({ ...before, ...next }));
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = () => {
     canceller.current = new AbortController();
     setSent({ bytes: 0, total: chosen.files.reduce((sum, { size }) => sum + size, 0) });
     mutate(
@@ -134,7 +134,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
   const wasCancelled = error instanceof DOMException && error.name === 'AbortError';
   if (!mayMakeTables && tables.length === 0) return <p className="quiet">{said.noTable}</p>;
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" send={submit}>
       <FileChoice
         files={chosen.files}
         isDisabled={isPending}
@@ -177,6 +177,6 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
           )}
         </>
       )}
-    </form>
+    </Form>
   );
 }

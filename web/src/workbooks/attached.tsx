@@ -8,6 +8,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { SelectField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -31,13 +32,7 @@ function AttachForm({ id }: { id: string }) {
     },
   });
   return (
-    <form
-      className="inline"
-      onSubmit={(event) => {
-        event.preventDefault();
-        mutate();
-      }}
-    >
+    <Form className="inline" send={() => mutate()}>
       <SelectField id="attach" label={said.which} required value={chosen} onChange={(event) => setChosen(event.target.value)}>
         <option value="">{words.workbooks.choose}</option>
         <Options texts={workbooks.data?.map(({ id: each, name }) => [each, name])} />
@@ -46,7 +41,7 @@ function AttachForm({ id }: { id: string }) {
         {said.attach}
       </SendButton>
       <Problem error={error ?? workbooks.error} />
-    </form>
+    </Form>
   );
 }
 
