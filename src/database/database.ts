@@ -7,6 +7,12 @@ import { retry } from './retry.ts';
 import type { Query } from './sql.ts';
 import { keepConnected } from './standing.ts';
 
+/** Which rows of a list are answered. */
+export interface Slice {
+  limit: number;
+  offset: number;
+}
+
 /** What statements run on: the pool, or one transaction. */
 export interface Queryable {
   /** All rows, with the columns aliased to their wire names by the statement. */

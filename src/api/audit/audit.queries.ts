@@ -1,9 +1,9 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { AuditEntry } from './audit.model.ts';
 
 /** Lists what a person did and what was done to them, newest first, limited to the named actions. */
-export const listOwnAudit = (db: Queryable, userId: string, actions: readonly string[], page: { limit: number; offset: number }) =>
+export const listOwnAudit = (db: Queryable, userId: string, actions: readonly string[], page: Slice) =>
   db.rows<AuditEntry>(sql('audit.listOwn')`
     select id, at, action, coalesce(actor_id = ${userId}, false) as "byYou", organization_id as "organizationId", request_id as "requestId", details
     from (

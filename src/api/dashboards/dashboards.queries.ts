@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { Dashboard } from './dashboards.model.ts';
 
@@ -12,7 +12,7 @@ const columns = fragment`
   d.created_by as "createdBy", p.first_name || ' ' || p.last_name as "createdByName", d.created_at as "createdAt", d.updated_at as "updatedAt"`;
 const joins = fragment`join people p on p.user_id = d.created_by`;
 
-export const listDashboards = (db: Queryable, experimentId: string, page: { limit: number; offset: number }) =>
+export const listDashboards = (db: Queryable, experimentId: string, page: Slice) =>
   db.rows<Dashboard>(sql('dashboards.list')`
     select ${columns} from dashboards d ${joins} where d.experiment_id = ${experimentId}
     order by d.created_at desc, d.id desc limit ${page.limit} offset ${page.offset}`);

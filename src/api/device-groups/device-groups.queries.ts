@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { AttachedDevice } from '../devices/devices.model.ts';
 import type { CountedDeviceGroup, DeviceGroupPatch } from './device-groups.model.ts';
@@ -22,7 +22,7 @@ const matching = ({ userId, scope, search }: GroupFilter) => {
       and (${pattern}::text is null or r.name ilike ${pattern} or r.description ilike ${pattern})`;
 };
 
-export const listGroups = (db: Queryable, filter: GroupFilter, page: { limit: number; offset: number }) =>
+export const listGroups = (db: Queryable, filter: GroupFilter, page: Slice) =>
   db.rows<CountedDeviceGroup>(sql('deviceGroups.list')`
     select ${columns} ${matching(filter)} order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`);
 

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { AttachedDevice, DeviceExperiment, ExperimentDevice } from './devices.model.ts';
 
@@ -49,7 +49,7 @@ export const countBindings = (db: Queryable, deviceId: string) =>
 
 export type ExperimentDeviceRow = AttachedDevice & Omit<ExperimentDevice, 'device'>;
 
-export const listExperimentDevices = (db: Queryable, experimentId: string, page: { limit: number; offset: number }) =>
+export const listExperimentDevices = (db: Queryable, experimentId: string, page: Slice) =>
   db.rows<ExperimentDeviceRow>(sql('devices.ofExperiment')`
     select d.id, d.thing_name as "thingName", d.serial_number as "serialNumber", d.given_name as name, d.device_type as "deviceType",
       case d.state when 'phone' then 'active' else d.state end as status, b.added_by as "addedBy", b.added_at as "addedAt"

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { DeviceState } from '../../iot/lifecycle.ts';
 import type { Sequence } from '../../iot/sequences.ts';
@@ -27,7 +27,7 @@ const matching = ({ userId, scope, search, deviceType }: DeviceFilter) => {
       and (${pattern}::text is null or r.name ilike ${pattern} or d.serial_number ilike ${pattern} or d.thing_name ilike ${pattern})`;
 };
 
-export const listDevices = (db: Queryable, filter: DeviceFilter, page: { limit: number; offset: number }) =>
+export const listDevices = (db: Queryable, filter: DeviceFilter, page: Slice) =>
   db.rows<Device>(sql('devices.list')`
     select ${columns} ${matching(filter)} order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`);
 

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { gatherQuestions } from '../../database/gathering.ts';
 import { constant, fragment, nothing, sql, type Fragment, type Labelled } from '../../database/sql.ts';
 import type { Experiment, ExperimentPatch, ExperimentStatus, ListScope, Visibility } from './experiments.model.ts';
@@ -102,7 +102,7 @@ const found = (filter: ExperimentFilter, most: number) => {
     ${visibility ?? null}, ${maker})`;
 };
 
-export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: { limit: number; offset: number }) => {
+export const listExperiments = (db: Queryable, filter: ExperimentFilter, page: Slice) => {
   const ordered =
     filter.search === undefined
       ? fragment`select m.id, row_number() over (order by m.updated_at desc, m.id desc) as position from (${matching(filter, page.limit + page.offset)}) m`

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
 
@@ -9,7 +9,7 @@ const location = fragment`json_strip_nulls(json_build_object('id', l.id, 'name',
   'createdAt', to_char(l.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'updatedAt', to_char(l.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) as location`;
 
 /** Lists locations in the order in which they were added. */
-export const listLocations = async (db: Queryable, experimentId: string, page: { limit: number; offset: number }): Promise<Location[]> =>
+export const listLocations = async (db: Queryable, experimentId: string, page: Slice): Promise<Location[]> =>
   (
     await db.rows<{ location: Location }>(sql('experiments.listLocations')`
       select ${location} from locations l where l.experiment_id = ${experimentId} order by l.ordinal limit ${page.limit} offset ${page.offset}`)

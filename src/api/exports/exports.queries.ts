@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from '../../database/database.ts';
+import type { Queryable, Slice, Transaction } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { Export, ExportProgress } from './exports.model.ts';
 
@@ -48,11 +48,7 @@ export const insertExport = (tx: Transaction, row: NewExportRow) =>
     from experiments e where e.id = ${row.experimentId} for key share of e`);
 
 /** Newest first. */
-export const listExports = (
-  db: Queryable,
-  table: { experimentId: string; tableIdentifier: string },
-  page: { limit: number; offset: number },
-) =>
+export const listExports = (db: Queryable, table: { experimentId: string; tableIdentifier: string }, page: Slice) =>
   db.rows<ExportRow>(sql('exports.list')`
     select ${columns} from exports e where e.experiment_id = ${table.experimentId} and e.table_identifier = ${table.tableIdentifier}
     order by e.created_at desc, e.id desc limit ${page.limit} offset ${page.offset}`);

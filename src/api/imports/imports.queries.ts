@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { ProjectImportResult, TransferRequest, TransferStatus } from './imports.model.ts';
 
@@ -7,7 +7,7 @@ const columns = fragment`
   t.project_url_old as "projectUrlOld", t.status, t.requested_at as "requestedAt"`;
 
 /** Newest first. */
-export const listTransferRequests = (db: Queryable, userId: string, page: { limit: number; offset: number }) =>
+export const listTransferRequests = (db: Queryable, userId: string, page: Slice) =>
   db.rows<TransferRequest>(sql('imports.requests')`
     select ${columns} from project_transfer_requests t where t.user_id = ${userId}
     order by t.requested_at desc, t.id desc limit ${page.limit} offset ${page.offset}`);

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { LibraryFilter } from '../resources/resources.model.ts';
 import type { Macro } from './macros.model.ts';
@@ -26,7 +26,7 @@ const matching = ({ userId, scope, search, language }: MacroFilter, most: number
 // a search ranks what it finds, so it must see more than one page
 const SEARCHED = 10_001;
 
-export const listMacros = (db: Queryable, filter: MacroFilter, page: { limit: number; offset: number }) =>
+export const listMacros = (db: Queryable, filter: MacroFilter, page: Slice) =>
   db.rows<MacroRow>(sql('macros.list')`
     select ${columns}
     from (select id, position from ${matching(filter, filter.search === undefined ? page.limit + page.offset : SEARCHED)}

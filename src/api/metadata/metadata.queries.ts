@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { MetadataShape } from './merged.ts';
 import type { Metadata, MetadataRecord } from './metadata.model.ts';
@@ -9,7 +9,7 @@ const columns = fragment`
   m.id as "metadataId", m.experiment_id as "experimentId", m.metadata, m.created_by as "createdBy", m.created_at as "createdAt",
   m.updated_at as "updatedAt", m.version`;
 
-export const listRecords = (db: Queryable, experimentId: string, page: { limit: number; offset: number }) =>
+export const listRecords = (db: Queryable, experimentId: string, page: Slice) =>
   db.rows<StoredRecord>(sql('metadata.list')`
     select ${columns} from metadata_records m where m.experiment_id = ${experimentId}
     order by m.created_at desc, m.id desc limit ${page.limit} offset ${page.offset}`);

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
 import type {
   AuditEvent,
@@ -36,7 +36,7 @@ const directory = (asked: { userId: string; search: string }) => {
       and (${asked.search} = '' or o.name ilike ${pattern} or o.description ilike ${pattern})`;
 };
 
-export const listDirectory = (db: Queryable, asked: { userId: string; search: string }, page: { limit: number; offset: number }) =>
+export const listDirectory = (db: Queryable, asked: { userId: string; search: string }, page: Slice) =>
   db.rows<OrganizationListItem>(sql('organizations.listDirectory')`
     select o.id, o.name, o.slug, o.logo, o.type, o.description, o.location, ${memberCount} as "memberCount",
       ${resourceCount(asked.userId)} as "resourceCount", o.visibility, ${membershipStatus(asked.userId)} as "membershipStatus"
@@ -88,7 +88,7 @@ type OfType = 'status' | 'family' | 'language' | 'deviceType' | 'memberCount';
 type ResourceRow = Omit<OrganizationResource, OfType> & { ofType: Pick<OrganizationResource, OfType> };
 
 /** Lists the resources of an organization that the caller can read, last changed first. Archived experiments are included. */
-export const listResources = async (db: Queryable, id: string, userId: string, page: { limit: number; offset: number }) => {
+export const listResources = async (db: Queryable, id: string, userId: string, page: Slice) => {
   const rows = await db.rows<ResourceRow>(sql('organizations.listResources')`
     with page as (
       select r.* from (${readable(id, userId)}) reachable join resources r on r.id = reachable.id
@@ -159,7 +159,7 @@ const auditOf = (id: string, { actorId, action, resourceId, from, to }: AuditFil
   ${from === undefined ? nothing : fragment`and at >= ${from}`}
   ${to === undefined ? nothing : fragment`and at < ${to}`}`;
 
-export const listAuditEvents = (db: Queryable, id: string, filter: AuditFilter, page: { limit: number; offset: number }) =>
+export const listAuditEvents = (db: Queryable, id: string, filter: AuditFilter, page: Slice) =>
   db.rows<AuditEvent>(sql('organizations.listAuditEvents')`
     select id, at, actor_id as "actorId", action, resource_type as "resourceType", resource_id as "resourceId", subject_id as "subjectId",
       request_id as "requestId", details

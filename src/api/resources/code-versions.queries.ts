@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { CodeVersionSummary } from './code-versions.model.ts';
 
@@ -20,7 +20,7 @@ const summary = fragment`v.version, v.created_by as "createdBy", person.first_na
 const people = fragment`left join people person on person.user_id = v.created_by`;
 
 /** Newest first. */
-export const listCodeVersions = (db: Queryable, resourceId: string, page: { limit: number; offset: number }) =>
+export const listCodeVersions = (db: Queryable, resourceId: string, page: Slice) =>
   db.rows<CodeVersionSummary>(sql('resources.codeVersions')`
     select ${summary} from code_versions v ${people}
     where v.resource_id = ${resourceId} order by v.version desc limit ${page.limit} offset ${page.offset}`);

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
 import type { ReadingOptions } from '../../ingest/typing/readings.ts';
 import type { Upload, UploadFile } from './uploads.model.ts';
@@ -22,7 +22,7 @@ const matches = ({ experimentId, uploadTableId, uploadTableName }: UploadFilter)
   ${uploadTableName === undefined ? nothing : fragment`and lower(t.name) = lower(${uploadTableName})`}`;
 
 /** Newest first. */
-export const listUploads = (db: Queryable, viewerId: string, filter: UploadFilter, page: { limit: number; offset: number }) =>
+export const listUploads = (db: Queryable, viewerId: string, filter: UploadFilter, page: Slice) =>
   db.rows<Upload>(sql('uploads.list')`
     select ${columnsFor(viewerId)} from uploads u left join lake_tables t on t.id = u.table_id
     where ${matches(filter)} order by u.created_at desc, u.id desc limit ${page.limit} offset ${page.offset}`);

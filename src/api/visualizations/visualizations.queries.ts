@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { ChartFamily, Visualization } from './visualizations.model.ts';
 
@@ -12,11 +12,7 @@ const columns = fragment`
   v.created_by as "createdBy", p.first_name || ' ' || p.last_name as "createdByName", v.created_at as "createdAt", v.updated_at as "updatedAt"`;
 const joins = fragment`join people p on p.user_id = v.created_by`;
 
-export const listVisualizations = (
-  db: Queryable,
-  filter: { experimentId: string; chartFamily: ChartFamily | undefined },
-  page: { limit: number; offset: number },
-) =>
+export const listVisualizations = (db: Queryable, filter: { experimentId: string; chartFamily: ChartFamily | undefined }, page: Slice) =>
   db.rows<Visualization>(sql('visualizations.list')`
     select ${columns} from visualizations v ${joins}
     where v.experiment_id = ${filter.experimentId} and (${filter.chartFamily ?? null}::text is null or v.chart_family = ${filter.chartFamily ?? null})

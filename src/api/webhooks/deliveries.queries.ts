@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookDeliveryReport, WebhookDeliveryStatus } from './webhooks.model.ts';
 
@@ -14,12 +14,7 @@ const matches = (endpointId: string, status: WebhookDeliveryStatus | undefined) 
   status === undefined ? fragment`m.endpoint_id = ${endpointId}` : fragment`m.endpoint_id = ${endpointId} and m.status = ${status}`;
 
 /** Newest first. */
-export const listDeliveries = (
-  db: Queryable,
-  endpointId: string,
-  status: WebhookDeliveryStatus | undefined,
-  page: { limit: number; offset: number },
-) =>
+export const listDeliveries = (db: Queryable, endpointId: string, status: WebhookDeliveryStatus | undefined, page: Slice) =>
   db.rows<WebhookDelivery>(sql('webhooks.listDeliveries')`
     select ${columns} from ${withLast} where ${matches(endpointId, status)}
     order by m.created_at desc, m.id desc limit ${page.limit} offset ${page.offset}`);

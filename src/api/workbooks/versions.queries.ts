@@ -1,11 +1,11 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { WorkbookPin, WorkbookVersionSummary } from './workbooks.model.ts';
 
 const summary = fragment`v.id, v.workbook_id as "workbookId", v.version, v.created_at as "createdAt", v.created_by as "createdBy"`;
 
 /** Newest first. */
-export const listVersions = (db: Queryable, workbookId: string, page: { limit: number; offset: number }) =>
+export const listVersions = (db: Queryable, workbookId: string, page: Slice) =>
   db.rows<WorkbookVersionSummary>(sql('workbooks.versions')`
     select ${summary} from workbook_versions v where v.workbook_id = ${workbookId} order by v.version desc limit ${page.limit} offset ${page.offset}`);
 

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { LibraryFilter } from '../resources/resources.model.ts';
 import type { Workbook, WorkbookListItem } from './workbooks.model.ts';
@@ -23,7 +23,7 @@ const matching = ({ userId, scope, search }: LibraryFilter, most: number) =>
 // a search ranks what it finds, so it must see more than one page
 const SEARCHED = 10_001;
 
-export const listWorkbooks = (db: Queryable, filter: LibraryFilter, page: { limit: number; offset: number }) =>
+export const listWorkbooks = (db: Queryable, filter: LibraryFilter, page: Slice) =>
   db.rows<WorkbookListItem>(sql('workbooks.list')`
     select ${shared}, w.cell_type_counts as "cellTypeCounts"
     from (select id, position from ${matching(filter, filter.search === undefined ? page.limit + page.offset : SEARCHED)}
