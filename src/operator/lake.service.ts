@@ -62,6 +62,8 @@ export interface LakeProblem {
 /** Kinds of tables whose rows have an id each. */
 const KEYED = new Set(['raw_data', 'device', 'macro', 'upload', 'quarantine']);
 
+const firstLine = (error: unknown) => (error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error));
+
 type TableRow = Awaited<ReturnType<typeof listTables>>[number];
 
 async function verifyTable(
@@ -86,7 +88,7 @@ async function verifyTable(
           if (Number(row?.['rows']) !== rowCount) say(path, `the file has ${String(row?.['rows'])} rows, not ${rowCount}`);
           else whole.push(full);
         } catch (error) {
-          say(path, `the file cannot be read: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`);
+          say(path, `the file cannot be read: ${firstLine(error)}`);
         }
     }
     const sum = files.reduce((total, { rowCount }) => total + rowCount, 0);
@@ -102,10 +104,7 @@ async function verifyTable(
         });
         if (row?.['doubled'] !== '0') say(null, `${String(row?.['doubled'])} rows have the id of another`);
       } catch (error) {
-        say(
-          null,
-          `the rows cannot be read as the catalogue says: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`,
-        );
+        say(null, `the rows cannot be read as the catalogue says: ${firstLine(error)}`);
       }
     }
   } finally {

@@ -34,3 +34,19 @@ export async function findOrMake<T extends Named = Named>(
   const found = (await client.get<T[]>(path)).find(({ name }) => name === body.name);
   return found ?? client.post<T>(path.replace(/\?.*/, ''), body);
 }
+
+export interface SampleTable {
+  sourceKind: 'csv' | 'ndjson' | 'ambyte';
+  targetName: string;
+  files: readonly { path: string; text: string }[];
+}
+
+/** Uploads files as a new table of an experiment. */
+export function sendTable(client: SampleClient, experiment: string, { sourceKind, targetName, files }: SampleTable) {
+  const form = new FormData();
+  form.append('sourceKind', sourceKind);
+  form.append('targetKind', 'new');
+  form.append('targetName', targetName);
+  for (const { path, text } of files) form.append('files', new Blob([text]), path);
+  return client.post<{ uploadId: string; uploadTableId: string }>(`${experiment}/data/uploads`, form);
+}

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { createUser, findUserOfEmail } from '../../api/account/account.service.ts';
 import { createApiKey } from '../../api/credentials/credentials.service.ts';
 import { readJson } from '../../json.ts';
-import { openClient, type SampleClient } from './client.ts';
+import { openClient, sendTable, type SampleClient } from './client.ts';
 import { printSampleCsv } from './measurements.ts';
 import {
   findSampleExperiment,
@@ -67,15 +67,11 @@ async function castMember(ctx: Context, name: CastName, before: CastMember | und
 }
 
 async function uploadMeasurements(client: SampleClient, experimentId: string): Promise<string> {
-  const form = new FormData();
-  form.append('sourceKind', 'csv');
-  form.append('targetKind', 'new');
-  form.append('targetName', 'leaf_measurements');
-  form.append('files', new Blob([printSampleCsv()]), 'leaf_measurements.csv');
-  const path = `/api/v1/experiments/${experimentId}/data/uploads`;
-  const { uploadId, uploadTableId } = await client.post<{ uploadId: string; uploadTableId: string }>(path, form);
+  const experiment = `/api/v1/experiments/${experimentId}`;
+  const files = [{ path: 'leaf_measurements.csv', text: printSampleCsv() }];
+  const { uploadId, uploadTableId } = await sendTable(client, experiment, { sourceKind: 'csv', targetName: 'leaf_measurements', files });
   for (let tries = 0; tries < INGEST_TRIES; tries += 1) {
-    const { status } = await client.get<{ status: string }>(`${path}/${uploadId}`);
+    const { status } = await client.get<{ status: string }>(`${experiment}/data/uploads/${uploadId}`);
     if (status === 'completed') break;
     if (status === 'failed' || status === 'partial') throw new Error(`the sample's upload ended as ${status}`);
     await sleep(100);

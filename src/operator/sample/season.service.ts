@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { makeAmbyteFiles } from './ambyte.ts';
-import { openClient, type SampleClient } from './client.ts';
+import { openClient, sendTable, type SampleTable } from './client.ts';
 import { prepareLibrary, type SampleLibrary } from './library.service.ts';
 import { makeMeasurement, printWeather } from './season.ts';
 import type { Quickstart } from './sample.service.ts';
@@ -30,26 +30,11 @@ async function putObject(url: string, bytes: Buffer, signal: AbortSignal | undef
   if (!response.ok) throw new Error(`the season could not be loaded: the object was answered with ${response.status}`);
 }
 
-interface Files {
-  sourceKind: 'ndjson' | 'ambyte';
-  targetName: string;
-  files: () => { path: string; text: string }[];
-}
-
-/** Upload tables of the season beside its measurements. */
-const UPLOADS: readonly Files[] = [
-  { sourceKind: 'ndjson', targetName: 'weather', files: () => [{ path: 'weather.ndjson', text: printWeather() }] },
-  { sourceKind: 'ambyte', targetName: 'ambyte_traces', files: makeAmbyteFiles },
-];
-
-async function sendFiles(client: SampleClient, experiment: string, { sourceKind, targetName, files }: Files) {
-  const form = new FormData();
-  form.append('sourceKind', sourceKind);
-  form.append('targetKind', 'new');
-  form.append('targetName', targetName);
-  for (const { path, text } of files()) form.append('files', new Blob([text]), path);
-  await client.post(`${experiment}/data/uploads`, form);
-}
+/** Makes the upload tables of the season beside its measurements. */
+const UPLOADS: Readonly<Record<string, () => Omit<SampleTable, 'targetName'>>> = {
+  weather: () => ({ sourceKind: 'ndjson', files: [{ path: 'weather.ndjson', text: printWeather() }] }),
+  ambyte_traces: () => ({ sourceKind: 'ambyte', files: makeAmbyteFiles() }),
+};
 
 /** The measurement with the protocol that it was made by, and the macro that is to run on it. */
 const nameHow = (measurement: object, { macro, protocolId }: SampleLibrary): object =>
@@ -70,8 +55,8 @@ export async function loadSeason(
   const tables = () => owner.get<Table[]>(`${experiment}/tables`);
   const stored = async () => (await tables()).find(({ identifier }) => identifier === 'raw_data')?.totalRows ?? 0;
   const before = await tables();
-  for (const upload of UPLOADS)
-    if (!before.some(({ displayName }) => displayName === upload.targetName)) await sendFiles(owner, experiment, upload);
+  for (const [targetName, make] of Object.entries(UPLOADS))
+    if (!before.some(({ displayName }) => displayName === targetName)) await sendTable(owner, experiment, { targetName, ...make() });
   const library = await prepareLibrary(owner, { experimentId, organizationId });
   const begun = await stored();
   for (let from = 0; begun < rows && from < rows; from += MESSAGES_PER_OBJECT) {

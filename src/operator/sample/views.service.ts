@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOrMake, type SampleClient } from './client.ts';
+import { findOrMake, sendTable, type SampleClient } from './client.ts';
 import type { SampleLibrary } from './library.service.ts';
 import { PARTNERS } from './sample.service.ts';
 
@@ -25,25 +25,20 @@ async function findResults(client: SampleClient, experiment: string, macroId: st
 
 type Source = { columnName: string; role: string; [more: string]: string };
 
-const chart = (
-  tableName: string,
-  {
-    name,
-    type,
-    sources,
-    ...more
-  }: { name: string; type: string; sources: Source[]; config?: object; aggregation?: object; filters?: object[] },
-) => ({
+interface ChartFacts {
+  name: string;
+  type: string;
+  sources: Source[];
+  config?: object;
+  aggregation?: object;
+}
+
+const chart = (tableName: string, { name, type, sources, config, aggregation }: ChartFacts) => ({
   name,
   chartFamily: ['line', 'bar', 'scatter', 'area'].includes(type) ? 'basic' : 'statistical',
   chartType: type,
-  ...(more.config === undefined ? {} : { config: more.config }),
-  dataConfig: {
-    tableName,
-    dataSources: sources.map((source) => ({ tableName, ...source })),
-    ...(more.aggregation === undefined ? {} : { aggregation: more.aggregation }),
-    ...(more.filters === undefined ? {} : { filters: more.filters }),
-  },
+  config,
+  dataConfig: { tableName, dataSources: sources.map((source) => ({ tableName, ...source })), aggregation },
 });
 
 const weekly = { groupBy: [{ column: 'timestamp', timeBucket: 'week' }], functions: [] };
@@ -127,22 +122,13 @@ interface Page {
 
 /** Flags the three lowest values of a column, unless somebody has said something of them already. */
 async function sayWhatIsOdd(client: SampleClient, experiment: string, tableName: string, column: string): Promise<void> {
-  const query = new URLSearchParams({
-    tableName,
-    orderBy: column,
-    page: '1',
-    pageSize: '3',
-    filters: JSON.stringify([{ column, operator: 'is_not_null' }]),
-  });
+  const filters = JSON.stringify([{ column, operator: 'is_not_null' }]);
+  const query = new URLSearchParams({ tableName, orderBy: column, page: '1', pageSize: '3', filters });
   const [page] = await client.get<Page[]>(`${experiment}/data?${query.toString()}`);
   const rows = page?.data.rows ?? [];
   if (rows.length === 0 || rows.some(({ annotations }) => annotations !== null && annotations.length > 0)) return;
-  const say = (rowIds: string[], content: object) =>
-    client.post(`${experiment}/data/annotations/bulk`, {
-      tableName,
-      rowIds,
-      annotation: { type: (content as { type: string }).type, content },
-    });
+  const say = (rowIds: string[], content: { type: string; flagType?: string; text: string }) =>
+    client.post(`${experiment}/data/annotations/bulk`, { tableName, rowIds, annotation: { type: content.type, content } });
   const ids = rows.map(({ id }) => id);
   await say(ids, { type: 'flag', flagType: 'needs_review', text: 'One of the three lowest of this table.' });
   await say(ids.slice(0, 1), { type: 'comment', text: 'Measured on a leaf that had begun to roll.' });
@@ -196,12 +182,8 @@ async function uploadHeights(client: SampleClient, experiment: string): Promise<
     const soil = at % 2 === 0 ? 'clay' : 'sand';
     return `${at + 1},${soil},${(62 + (at % 2 === 0 ? 9 : 0) + ((at * 7) % 11) / 2).toFixed(1)}`;
   });
-  const form = new FormData();
-  form.append('sourceKind', 'csv');
-  form.append('targetKind', 'new');
-  form.append('targetName', 'heights');
-  form.append('files', new Blob([`plant,soil,height_cm\n${lines.join('\n')}\n`]), 'heights.csv');
-  return (await client.post<{ uploadTableId: string }>(`${experiment}/data/uploads`, form)).uploadTableId;
+  const files = [{ path: 'heights.csv', text: `plant,soil,height_cm\n${lines.join('\n')}\n` }];
+  return (await sendTable(client, experiment, { sourceKind: 'csv', targetName: 'heights', files })).uploadTableId;
 }
 
 /** What the second organization shows to everybody: a small public experiment of its own. */
