@@ -8,7 +8,7 @@ import { answerOf, auth, providersQuery } from '../shell/session.ts';
 import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { ProviderFailure } from '../sign-in/failure.tsx';
 import { InputField, TextField } from '../ui/field.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, SendLine } from '../ui/form.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { ClosingPanel } from './closing.tsx';
@@ -69,12 +69,7 @@ function ProfilePanel() {
           />
         </div>
         <TextField id="bio" label={said.profile.bio} name="bio" rows={3} defaultValue={profile.data?.bio ?? ''} />
-        <Problem error={save.error} />
-        <div>
-          <SendButton type="submit" className="button primary" isSending={save.isPending}>
-            {said.profile.save}
-          </SendButton>
-        </div>
+        <SendLine sent={save} says={said.profile.save} />
       </Form>
     </section>
   );

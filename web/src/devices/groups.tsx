@@ -1,13 +1,11 @@
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { HomeField } from '../organizations/home-field.tsx';
-import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
-import { Form, type Fields } from '../ui/form.tsx';
+import { type Fields, Form, SendLine } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
 import { Pages } from '../ui/pages.tsx';
-import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { groupsQuery, PAGE_SIZE } from './queries.ts';
 import { makeGroup } from './writes.ts';
@@ -34,12 +32,7 @@ function NewGroupPanel() {
         <InputField id="group-name" label={said.name} name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
         <InputField id="group-description" label={said.description} name="description" maxLength={2000} autoComplete="off" />
         <HomeField id="group-organization" label={words.devices.new.organization} personal={words.devices.new.personal} />
-        <Problem error={make.error} />
-        <p>
-          <SendButton type="submit" className="button primary" isSending={make.isPending}>
-            {said.submit}
-          </SendButton>
-        </p>
+        <SendLine sent={make} says={said.submit} />
       </Form>
     </section>
   );

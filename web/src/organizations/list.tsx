@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, SendLine } from '../ui/form.tsx';
 import { findLastError } from '../ui/last-error.ts';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -42,12 +42,7 @@ function NewOrganizationPanel() {
           pattern={SLUG}
           autoComplete="off"
         />
-        <Problem error={make.error} />
-        <p>
-          <SendButton type="submit" className="button primary" isSending={make.isPending}>
-            {said.make}
-          </SendButton>
-        </p>
+        <SendLine sent={make} says={said.make} />
       </Form>
     </section>
   );

@@ -3,7 +3,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
-import { Form, type Fields } from '../ui/form.tsx';
+import { type Fields, Form, SendLine } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { RequestsSection, type Decision } from '../ui/requests.tsx';
@@ -67,12 +67,7 @@ export function InvitePanel({ organization: { id }, roles }: { organization: Org
           <SelectField id="invite-role" label={said.as} name="role">
             <Options texts={roles.map((each) => [each, words.organizations.roles[each]])} />
           </SelectField>
-          <Problem error={invite.error} />
-          <p>
-            <SendButton type="submit" className="button primary" isSending={invite.isPending}>
-              {said.send}
-            </SendButton>
-          </p>
+          <SendLine sent={invite} says={said.send} />
         </Form>
       </section>
       <InvitationsList id={id} />

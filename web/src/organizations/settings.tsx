@@ -4,9 +4,8 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, SelectField, TextField } from '../ui/field.tsx';
-import { Form, type Fields } from '../ui/form.tsx';
+import { type Fields, Form, SendLine } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
-import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { blockersQuery, organizationQuery, renewOrganization, type Organization } from './queries.ts';
 import { changeOrganization, removeOrganization, type OrganizationChanges } from './writes.ts';
@@ -63,12 +62,7 @@ function TextForm({ organization }: { organization: Organization }) {
           <Options texts={(['private', 'public'] as const).map((each) => [each, said.visibilities[each]])} />
         </SelectField>
       </div>
-      <Problem error={change.error} />
-      <p>
-        <SendButton type="submit" className="button primary" isSending={change.isPending}>
-          {words.organizations.settings.save}
-        </SendButton>
-      </p>
+      <SendLine sent={change} says={words.organizations.settings.save} />
     </Form>
   );
 }

@@ -1,13 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { agoText, momentText } from '../shell/format.ts';
-import { Problem } from '../shell/problem.tsx';
 import { InputField } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
-import { Form, type Fields } from '../ui/form.tsx';
+import { type Fields, Form, SendLine } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
 import { Section } from '../ui/section.tsx';
-import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { webhooksQuery, type Webhook } from './queries.ts';
 import { makeWebhook, type NewWebhook } from './writes.ts';
@@ -84,12 +82,7 @@ function NewWebhookPanel({ id }: { id: string }) {
             </label>
           ))}
         </fieldset>
-        <Problem error={make.error} />
-        <p>
-          <SendButton type="submit" className="button primary" isSending={make.isPending}>
-            {said.make}
-          </SendButton>
-        </p>
+        <SendLine sent={make} says={said.make} />
       </Form>
       {make.data === undefined ? null : <SecretNotice key={make.data.id} secret={make.data.secret} />}
     </section>

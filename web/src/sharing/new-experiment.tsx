@@ -1,11 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { HomeField } from '../organizations/home-field.tsx';
-import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, TextField } from '../ui/field.tsx';
-import { Form, type Fields } from '../ui/form.tsx';
-import { SendButton } from '../ui/send-button.tsx';
+import { type Fields, Form, SendLine } from '../ui/form.tsx';
 import { words } from '../words.ts';
 import { makeExperiment } from './writes.ts';
 
@@ -38,12 +36,7 @@ export function NewExperimentPage() {
         <InputField id="new-name" label={said.name} name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
         <TextField id="new-description" label={said.description} name="description" rows={4} maxLength={100_000} />
         <HomeField id="new-organization" label={said.organization} personal={said.personal} hint={said.organizationHint} />
-        <Problem error={make.error} />
-        <p>
-          <SendButton type="submit" className="button primary" isSending={make.isPending}>
-            {said.make}
-          </SendButton>
-        </p>
+        <SendLine sent={make} says={said.make} />
       </Form>
     </div>
   );

@@ -7,7 +7,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, SelectField, TextField } from '../ui/field.tsx';
-import { Form, type Fields } from '../ui/form.tsx';
+import { type Fields, Form, SendLine } from '../ui/form.tsx';
 import { resetOnceTaken, useBegun } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -60,12 +60,7 @@ function TextPanel({ id }: { id: string }) {
           <input type="checkbox" name="anonymize" defaultChecked={anonymizeContributors} />
           {said.anonymize}
         </label>
-        <Problem error={change.error} />
-        <p>
-          <SendButton type="submit" className="button primary" isSending={change.isPending}>
-            {said.save}
-          </SendButton>
-        </p>
+        <SendLine sent={change} says={said.save} />
       </Form>
     </section>
   );

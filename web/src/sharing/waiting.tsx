@@ -3,7 +3,7 @@ import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { TextField } from '../ui/field.tsx';
-import { Form } from '../ui/form.tsx';
+import { Form, SendLine } from '../ui/form.tsx';
 import { RequestsSection, type Decision } from '../ui/requests.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -73,12 +73,7 @@ export function AskPanel({ id }: { id: string }) {
           <Form className="stack" send={(fields) => ask.mutate(fields['message']?.trim() ?? '')}>
             <p>{said.requests.askText}</p>
             <TextField id="ask-message" label={said.requests.message} name="message" rows={2} maxLength={250} />
-            <Problem error={ask.error} />
-            <p>
-              <SendButton type="submit" className="button primary" isSending={ask.isPending}>
-                {said.requests.ask}
-              </SendButton>
-            </p>
+            <SendLine sent={ask} says={said.requests.ask} />
           </Form>
         ) : (
           <>
