@@ -31,12 +31,6 @@ const byState: Readonly<Record<string, () => ApiError>> = {
   '57P03': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
 };
 
-interface PostgresError {
-  code?: string;
-  constraint?: string;
-  message?: string;
-}
-
 // EAGAIN means that more connections wait at a unix socket than it holds
 const CODES = [
   'ECONNREFUSED',
@@ -70,7 +64,7 @@ export const isConnectionLost = (error: unknown): error is ApiError =>
  */
 export function translateDatabaseError(error: unknown, label: string): ApiError {
   if (error instanceof ApiError) return error;
-  const { code, constraint, message } = error as PostgresError;
+  const { code, constraint, message } = error as { code?: string; constraint?: string; message?: string };
   const silent = message === SILENCE;
   const cause = Object.assign(new Error(`${label}: ${code ?? ''} ${message ?? ''}`), { code, constraint, label, silent });
   const unavailable = () => errors.databaseUnavailable().with({ retryAfter: 1 });

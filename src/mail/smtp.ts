@@ -2,11 +2,6 @@ import { createTransport } from 'nodemailer';
 import { errors } from '../errors.ts';
 import type { Mailer } from './mailer.ts';
 
-interface SmtpFailure {
-  responseCode?: number;
-  rejected?: unknown[];
-}
-
 /** A mailer over SMTP. `url` is `smtp://user:password@host:port` or `smtps://…`; its password never reaches a log. */
 export function openSmtp({ url, from }: { url: string; from: string }): Mailer {
   const { protocol, hostname, port, username, password } = new URL(url);
@@ -27,7 +22,7 @@ export function openSmtp({ url, from }: { url: string; from: string }): Mailer {
       try {
         await transport.sendMail({ ...letter, from, disableFileAccess: true, disableUrlAccess: true });
       } catch (error) {
-        const { responseCode = 0 } = error as SmtpFailure;
+        const { responseCode = 0 } = error as { responseCode?: number };
         const answer = responseCode >= 500 && responseCode < 600 ? errors.mailRefused() : errors.mailUnavailable();
         throw answer.with({ cause: error });
       }

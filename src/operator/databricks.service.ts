@@ -18,17 +18,12 @@ const quoteText = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll
 /** The ending of a table's name in the catalog. By it, a table that is renamed here keeps its name there. These digits of a version 7 id are random. */
 const endingOf = (tableId: string) => tableId.replaceAll('-', '').slice(-12);
 
-interface Registered {
-  tables: number;
-  named: string[];
-}
-
 /** Makes a Unity Catalog external table of each table of the lake that has none yet; nothing is written into the lake. */
 export async function registerTables(
   { db }: Pick<LakeTools, 'db'>,
   warehouse: Warehouse,
   { catalog, schema, lakeUrl }: { catalog: string | undefined; schema: string; lakeUrl: string },
-): Promise<Registered> {
+): Promise<{ tables: number; named: string[] }> {
   if (catalog === undefined) throw new StartError('DATABRICKS_CATALOG says in which catalog tables are named.');
   const place = `${quoteWithBackticks(catalog)}.${quoteWithBackticks(schema)}`;
   const run = (sql: string) => warehouse.rows({ sql, values: [] });

@@ -21,11 +21,6 @@ export interface PoolSettings {
 const QUIET_MS = 250;
 const LATEST_MS = 3_000;
 
-interface Kept {
-  process: MacroProcess;
-  timer: NodeJS.Timeout;
-}
-
 /** What a process is bound to from its first item on. */
 const owner = ({ language, caller, version, code }: MacroJob): string =>
   JSON.stringify([language, caller, version, createHash('sha256').update(code).digest('base64')]);
@@ -34,7 +29,7 @@ const owner = ({ language, caller, version, code }: MacroJob): string =>
 export class Pool {
   readonly #settings: PoolSettings;
   readonly #waiting = new Map<MacroLanguage, MacroProcess[]>();
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, { process: MacroProcess; timer: NodeJS.Timeout }>();
   readonly #all = new Set<MacroProcess>();
   /** Languages that lack a waiting process, with the time since when. */
   readonly #lacking = new Map<MacroLanguage, number>();

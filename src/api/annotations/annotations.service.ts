@@ -82,16 +82,11 @@ async function nameAnnotator(ctx: Context, caller: Caller, experimentId: string)
   await markAnnotatorNamed(ctx.db, experimentId, caller.userId);
 }
 
-interface Written {
-  action: AuditAction;
-  experimentId: string;
-}
-
 /** Appends changes to annotations and an audit event, unless the experiment is archived. `settle` answers the call and the details of the event. */
 const write = <T>(
   ctx: Context,
   caller: Caller,
-  { action, experimentId }: Written,
+  { action, experimentId }: { action: AuditAction; experimentId: string },
   changes: readonly AnnotationChange[],
   settle: (tx: Transaction) => Promise<{ answer: T; details: object }>,
 ): Promise<T> =>

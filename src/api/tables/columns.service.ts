@@ -45,12 +45,6 @@ const shown = (row: ColumnChangeRow): ColumnChange => ({
   ...(row.completedAt === null ? {} : { completedAt: row.completedAt }),
 });
 
-interface ColumnPath {
-  experimentId: string;
-  tableId: string;
-  column: string;
-}
-
 /**
  * Asks for a new name or type of a column of an upload table. Errors: archived, no such table or column, a table of another kind, a column that every upload
  * table has, the name taken, a column of the table being changed already.
@@ -58,7 +52,7 @@ interface ColumnPath {
 export async function orderColumnChange(
   ctx: Context,
   caller: Caller,
-  { experimentId, tableId, column }: ColumnPath,
+  { experimentId, tableId, column }: { experimentId: string; tableId: string; column: string },
   patch: ColumnPatch,
 ): Promise<ColumnChange> {
   const { name, type, decimal, dateOrder } = patch;

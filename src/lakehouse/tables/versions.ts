@@ -21,12 +21,6 @@ export interface VersionParts {
 /** The most columns, files and ranges of files that are kept for all tables together. Each takes about half a kilobyte. */
 const MOST = 20_000;
 
-interface VersionOptions {
-  db: Queryable;
-  lakeFolder: string;
-  most?: number;
-}
-
 interface Held {
   parts?: Promise<VersionParts>;
   ranges: Map<string, Promise<readonly FileRange[]>>;
@@ -42,7 +36,7 @@ export class Versions {
   readonly #held = new Map<string, Held>();
   #weight = 0;
 
-  constructor({ db, lakeFolder, most = MOST }: VersionOptions) {
+  constructor({ db, lakeFolder, most = MOST }: { db: Queryable; lakeFolder: string; most?: number }) {
     this.#db = db;
     this.#lakeFolder = lakeFolder;
     this.#most = most;

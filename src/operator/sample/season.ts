@@ -77,14 +77,8 @@ function leafSample({ light, stress, day }: Occasion, n: number, random: () => n
   return { sample, output };
 }
 
-interface SeasonMacro {
-  id: string;
-  name: string;
-  filename: string;
-}
-
 /** The n-th measurement, as the instrument's app sends it. */
-export function makeMeasurement(n: number, macro?: SeasonMacro): object {
+export function makeMeasurement(n: number, macro?: { id: string; name: string; filename: string }): object {
   const random = makeRandom(n + 1);
   const occasion = occasionOf(n, random);
   const { day, plot, drought, light, at } = occasion;

@@ -9,17 +9,11 @@ import { invitationsQuery } from './queries.ts';
 
 const said = words.invitations;
 
-interface Answer {
-  id: string;
-  organizationName: string;
-  accepts: boolean;
-}
-
 /** Invitations to organizations, which wait for an answer. */
 export function InvitationsPage() {
   const { data, error, refetch } = useQuery(invitationsQuery);
   const answer = useMutation({
-    mutationFn: async ({ id, accepts }: Answer) =>
+    mutationFn: async ({ id, accepts }: { id: string; organizationName: string; accepts: boolean }) =>
       accepts
         ? api.POST('/api/v1/auth/organization/accept-invitation', { body: { invitationId: id } })
         : api.POST('/api/v1/auth/organization/reject-invitation', { body: { invitationId: id } }),

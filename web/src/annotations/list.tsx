@@ -24,12 +24,6 @@ export interface MayAnnotate {
   all: boolean;
 }
 
-interface AnnotationsShown {
-  experimentId: string;
-  value: unknown;
-  may: MayAnnotate;
-}
-
 function AnnotationItem({ experimentId, annotation, isRemovable }: { experimentId: string; annotation: Annotation; isRemovable: boolean }) {
   const { id, content, createdByName, createdAt } = annotation;
   const flag = content.flagType;
@@ -60,7 +54,7 @@ function AnnotationItem({ experimentId, annotation, isRemovable }: { experimentI
 }
 
 /** What people said of a row. Callers can take away their own; whoever manages the experiment can take away all. */
-export function Annotations({ experimentId, value, may }: AnnotationsShown) {
+export function Annotations({ experimentId, value, may }: { experimentId: string; value: unknown; may: MayAnnotate }) {
   const { data: session } = useQuery(sessionQuery);
   const list = Array.isArray(value) ? (value as Annotation[]) : [];
   if (list.length === 0) return <p className="quiet">{said.none}</p>;

@@ -3,17 +3,12 @@ import { isGiven } from '../experiments/columns.ts';
 import type { TableSearch } from '../table/search.ts';
 import type { ChartSearch, Source } from './search.ts';
 
-interface Column {
-  name: string;
-  type: string;
-}
-
 /** Names of columns whose numbers are labels: a mean of them says nothing. */
 const NAMES = /(^|_)(id|plot|row|rep|replicate|block|number|index)$/i;
 
 /** The chart that a table is first shown as: its aggregate, means over time, one number against another, or how often values occur. */
 export function firstChart(
-  columns: readonly Column[],
+  columns: readonly { name: string; type: string }[],
   { filters, aggregation }: Pick<TableSearch, 'filters' | 'aggregation'>,
 ): ChartSearch {
   const kept = filters === undefined ? {} : { filters };

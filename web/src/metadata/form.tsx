@@ -15,14 +15,8 @@ import { EditGrid } from './edit-grid.tsx';
 const said = words.metadata.form;
 const OTHER = 'other';
 
-interface MatchedProps {
-  id: string;
-  value: string;
-  change: (question: string) => void;
-}
-
 /** What identifiers are matched with: the device, a question that was answered, or one that will be. */
-function Matched({ id, value, change }: MatchedProps) {
+function Matched({ id, value, change }: { id: string; value: string; change: (question: string) => void }) {
   const tables = useQuery(tablesQuery(id)).data ?? [];
   const measurements = tables.find(({ identifier }) => identifier === 'raw_data');
   // columns that not every experiment has are those of questions

@@ -29,14 +29,8 @@ export function filtersOf({ actor, action, resource, from, to }: AuditSearch): A
   };
 }
 
-interface DayInputProps {
-  id: string;
-  value: string | undefined;
-  take: (day: string | undefined) => void;
-}
-
 /** A day to choose. While a year is typed, the first three digits of it are years of their own, which nobody means. */
-function DayInput({ id, value, take }: DayInputProps) {
+function DayInput({ id, value, take }: { id: string; value: string | undefined; take: (day: string | undefined) => void }) {
   const [text, type] = useTyped(value ?? '');
   return (
     <input

@@ -3,11 +3,7 @@ import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/rea
 import { sessionQuery } from '../shell/session.ts';
 import { NotFoundPage, ProblemPage, Shell } from '../shell/shell.tsx';
 
-interface RouterContext {
-  queryClient: QueryClient;
-}
-
-export const root = createRootRouteWithContext<RouterContext>()({
+export const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   component: Shell,
   notFoundComponent: NotFoundPage,
   errorComponent: ProblemPage,

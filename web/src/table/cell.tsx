@@ -17,14 +17,10 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-interface Named {
-  name?: unknown;
-}
-
 /** A value in short: a person or a device by its name, a list by its length. A document is shown whole: a name in it is one member of many. */
 function shortOf(value: object, type: string): string {
   if (Array.isArray(value)) return words.table.several(value.length);
-  const { name } = value as Named;
+  const { name } = value as { name?: unknown };
   return type.startsWith('STRUCT') && typeof name === 'string' ? name : JSON.stringify(value);
 }
 

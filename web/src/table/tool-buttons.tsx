@@ -1,11 +1,5 @@
-interface ToolButtonsProps {
-  apply: string;
-  clear: string;
-  onClear: () => void;
-}
-
 /** The two ends of a tool's form: what was chosen is applied, or taken away. */
-export const ToolButtons = ({ apply, clear, onClear }: ToolButtonsProps) => (
+export const ToolButtons = ({ apply, clear, onClear }: { apply: string; clear: string; onClear: () => void }) => (
   <div className="inline">
     <button type="submit" className="button primary">
       {apply}

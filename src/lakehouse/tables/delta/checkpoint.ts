@@ -13,12 +13,6 @@ import { findLogged, listLoggedFiles, listRetired } from './log.queries.ts';
 import { printCheckpointKey, printHintKey, printTableFolder } from './places.ts';
 import { describeState, listTypes, type LogState } from './schema.ts';
 
-interface CheckpointDeps {
-  db: Queryable;
-  lake: ObjectStore;
-  staging: StagingArea;
-}
-
 const MAP = 'map(varchar, varchar)';
 /** The columns of a checkpoint, as the Delta protocol names them. Every row fills exactly one of them. */
 const COLUMNS = {
@@ -54,7 +48,7 @@ async function listActions(
 
 /** Writes the checkpoint of a version and points readers to it. A checkpoint that exists already is left as it is. */
 export async function writeCheckpoint(
-  { db, lake, staging }: CheckpointDeps,
+  { db, lake, staging }: { db: Queryable; lake: ObjectStore; staging: StagingArea },
   { tableId, version, state }: { tableId: string; version: number; state: LogState },
 ): Promise<void> {
   const table = await findLogged(db, tableId);
