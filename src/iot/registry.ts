@@ -49,8 +49,6 @@ export interface DeviceRegistry {
   issueCertificate(thingName: string, csr: string): Promise<IssuedCertificate>;
   /** Lets a certificate connect. A revoked one stays revoked: `deviceStateRefused`. Unknown: `certificateNotFound`. */
   activateCertificate(thingName: string, certificateId: string): Promise<void>;
-  /** Keeps a certificate from connecting for a time. */
-  deactivateCertificate(thingName: string, certificateId: string): Promise<void>;
   /** Keeps a certificate from connecting for good; live connections end. */
   revokeCertificate(thingName: string, certificateId: string): Promise<void>;
   /**

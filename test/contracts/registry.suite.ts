@@ -49,7 +49,7 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
       await expect(registry.addToGroup(`generic_${randomUUID()}`, group)).rejects.toThrow(code('THING_NOT_FOUND'));
     });
 
-    test('a certificate: issued inactive for the key of the request, activated, deactivated, revoked for good, deleted', async () => {
+    test('a certificate: issued inactive for the key of the request, activated, revoked for good, deleted', async () => {
       const { thingName: thing } = await newThing();
       const keys = await generateDeviceKeys();
       const issued = await registry.issueCertificate(thing, keys.csr);
@@ -60,8 +60,6 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
         { certificateId: issued.certificateId, certificateArn: issued.certificateArn, status: 'inactive' },
       ]);
       for (const [act, status] of [
-        ['activateCertificate', 'active'],
-        ['deactivateCertificate', 'inactive'],
         ['activateCertificate', 'active'],
         ['revokeCertificate', 'revoked'],
       ] as const) {

@@ -92,12 +92,14 @@ describe('who gets in and what may be sent', () => {
   test('a certificate works only while it is active', async () => {
     const device = await at.newDevice([EXPERIMENT]);
     await (await at.asDevice(device)).endAsync();
-    await at.registry.deactivateCertificate(device.thing, device.certificateId);
-    await expect(at.asDevice(device)).rejects.toThrow(/not authorized/i);
-    await at.registry.activateCertificate(device.thing, device.certificateId);
-    await (await at.asDevice(device)).endAsync();
-    await at.registry.revokeCertificate(device.thing, device.certificateId);
-    await expect(at.asDevice(device)).rejects.toThrow(/not authorized/i);
+    const keys = await generateDeviceKeys();
+    const second = await at.registry.issueCertificate(device.thing, keys.csr);
+    const connect = () => at.connect({ clientId: device.thing, key: keys.privateKey, cert: second.certificatePem });
+    await expect(connect()).rejects.toThrow(/not authorized/i);
+    await at.registry.activateCertificate(device.thing, second.certificateId);
+    await (await connect()).endAsync();
+    await at.registry.revokeCertificate(device.thing, second.certificateId);
+    await expect(connect()).rejects.toThrow(/not authorized/i);
     expect(reasons().slice(-2)).toEqual(['certificate-inactive', 'certificate-revoked']);
   });
 

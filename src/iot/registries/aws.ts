@@ -87,7 +87,6 @@ export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & {
       return { certificateId, certificateArn: arn, certificatePem };
     },
     activateCertificate: async (_thingName, id) => certificates.change(id, 'activate'),
-    deactivateCertificate: async (_thingName, id) => certificates.change(id, 'deactivate'),
     revokeCertificate: async (_thingName, id) => certificates.change(id, 'revoke'),
     deleteCertificate: async (_thingName, id) => certificates.remove(id),
     listCertificates: certificates.list,

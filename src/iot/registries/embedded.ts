@@ -80,7 +80,6 @@ export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedReg
       return { certificateId, certificatePem, certificateArn: arn('cert', certificateId) };
     },
     activateCertificate: async (thingName, id) => happen(thingName, id, 'activate'),
-    deactivateCertificate: async (thingName, id) => happen(thingName, id, 'deactivate'),
     revokeCertificate: async (thingName, id) => happen(thingName, id, 'revoke'),
     async deleteCertificate(thingName, id, end) {
       await store.noteEnd(id, end);
