@@ -1,12 +1,6 @@
 /** What was sent, what was acknowledged, and what has been seen in the table: the books of a simulation, by row id. */
 import { makeMessageHasher, hashRowId } from '../../src/ingest/messages/ids.ts';
 
-interface Entry {
-  publishedAt: number;
-  rows: readonly string[];
-  isAcknowledged: boolean;
-}
-
 export interface Reconciliation {
   /** Messages. */
   published: number;
@@ -25,7 +19,7 @@ const at = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.
 
 export class Ledger {
   readonly #sourceOf: ReturnType<typeof makeMessageHasher>;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, { publishedAt: number; rows: readonly string[]; isAcknowledged: boolean }>();
   /** Acknowledged, and not seen yet: row id → message. */
   readonly #unseen = new Map<string, string>();
   readonly #latencies: number[] = [];

@@ -2,14 +2,6 @@ import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } fr
 
 const sha256 = (data: Buffer | string) => createHash('sha256').update(data).digest();
 
-interface Credential {
-  id: Buffer;
-  key: KeyObject;
-  cose: Buffer;
-  userHandle: string;
-  counter: number;
-}
-
 /** How an answer deviates from an honest one. */
 export interface Deviation {
   origin?: string;
@@ -31,7 +23,7 @@ const text = (value: string) => Buffer.concat([Buffer.from([0x60 + value.length]
 /** An authenticator in software: ES256, discoverable credentials, no attestation. Honest unless told otherwise. */
 export class Authenticator {
   readonly origin: string;
-  credential: Credential | undefined;
+  credential: { id: Buffer; key: KeyObject; cose: Buffer; userHandle: string; counter: number } | undefined;
 
   constructor(origin: string) {
     this.origin = origin;

@@ -31,10 +31,7 @@ const teamIn = async (db: Database, organizationId: string, person: Person | nul
 };
 
 /** The grants of a case on one resource. */
-async function bringGrants(
-  { site, given, person, organizationId, slug }: Scene,
-  resource: { type: ResourceType; id: string },
-): Promise<void> {
+async function bringGrants({ site, given, person, organizationId, slug }: Scene, resource: { type: ResourceType; id: string }) {
   const { db } = site;
   const someone = site.cast.admin.id;
   const other = (suffix: string, members: Record<string, string>) =>

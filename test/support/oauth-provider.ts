@@ -23,13 +23,6 @@ export interface FakeProvider {
   stop(): Promise<void>;
 }
 
-interface Grant {
-  challenge: string;
-  redirectUri: string;
-  clientId: string;
-  nonce: string | null;
-}
-
 const bodyOf = async (request: IncomingMessage) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -46,7 +39,7 @@ function idToken(key: KeyObject, claims: object): string {
 /** A provider on loopback that speaks like GitHub and like ORCID, checks PKCE, redirect URI, client and single use of codes, and can break its word. */
 export async function startFakeProvider(): Promise<FakeProvider> {
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const grants = new Map<string, Grant>();
+  const grants = new Map<string, { challenge: string; redirectUri: string; clientId: string; nonce: string | null }>();
   const tokens = new Set<string>();
   const provider: FakeProvider = {
     url: '',

@@ -8,16 +8,11 @@ export interface Trick {
   answer: 'refused' | 'either';
 }
 
-interface Credentials {
-  host: string;
-  key: string;
-}
-
 /** What a smuggler hides behind a request: its answer must never be seen. */
 const HIDDEN = 'GET /health/time HTTP/1.1\r\nHost: smuggled\r\n\r\n';
 
 /** The corpus, for a POST that anybody signed in may send and that changes nothing. */
-export function smugglingTricks({ host, key }: Credentials): Trick[] {
+export function smugglingTricks({ host, key }: { host: string; key: string }): Trick[] {
   const json = '{"userIds":["nobody"]}';
   const start = 'POST /api/v1/users/metadata HTTP/1.1\r\n';
   const common = `x-api-key: ${key}\r\nContent-Type: application/json\r\n`;

@@ -14,12 +14,7 @@ export const uploadTable = (
 export const appendTo = (call: Call, experimentId: string, uploadTableId: string, csv: string): Promise<string> =>
   upload(call, experimentId, csv, { targetKind: 'existing', uploadTableId });
 
-async function upload(
-  call: Call,
-  experimentId: string,
-  text: string | Uint8Array<ArrayBuffer>,
-  fields: Record<string, string>,
-): Promise<string> {
+async function upload(call: Call, experimentId: string, text: string | Uint8Array<ArrayBuffer>, fields: Record<string, string>) {
   const form = new FormData();
   for (const [field, value] of Object.entries({ sourceKind: 'csv', ...fields })) form.append(field, value);
   form.append('files', new Blob([text]), `rows.${fields.sourceKind ?? 'csv'}`);

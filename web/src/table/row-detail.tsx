@@ -19,12 +19,7 @@ interface RowShown {
   row: string;
 }
 
-function linesOf({
-  source,
-  macro,
-  arrivedAt,
-  tableVersion,
-}: AnswerTo<'/api/v1/experiments/{id}/data/rows/{row}/lineage', 'get'>): string[] {
+function linesOf({ source, macro, arrivedAt, tableVersion }: AnswerTo<'/api/v1/experiments/{id}/data/rows/{row}/lineage', 'get'>) {
   const lines: string[] = [];
   if (source !== null)
     lines.push([said.source[source.kind], source.path, said.position(source.position)].filter((part) => part !== null).join(', '));
