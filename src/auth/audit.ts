@@ -124,6 +124,7 @@ export const AUDIT_ACTIONS = [
   'webhook.secret-rotated',
   'webhook.disabled',
 ] as const;
+/** The name of what was done. */
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 interface AuditEvent {
