@@ -80,3 +80,16 @@ test('an editor of code that could not be fetched is opened by trying again', { 
     .waitFor();
   expect(await page.getByText('The service cannot be reached.').count()).toBe(0);
 });
+
+test('a chart whose library could not be fetched is drawn by trying again', { timeout: 240_000 }, async () => {
+  const { page } = await site.copyOf(owner, 'desk');
+  const table = `${site.baseUrl}/experiments/${site.sample.experimentId}/tables/raw_data`;
+  const LIBRARY = /assets\/(vega-)?embed/;
+  await page.route(LIBRARY, (route) => route.abort('connectionfailed'));
+  await page.goto(`${table}/chart`);
+  await page.getByText('The service cannot be reached.').first().waitFor();
+  await page.unroute(LIBRARY);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('.drawing svg').waitFor();
+  expect(await page.getByText('The service cannot be reached.').count()).toBe(0);
+});

@@ -1,22 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { Result, VisualizationSpec } from 'vega-embed';
 import type { Region } from './search.ts';
 import { startBrush, type Brush } from './brush.ts';
 import { Problem } from '../shell/problem.tsx';
+import { NotYet } from '../ui/not-yet.tsx';
+import { vegaFiles } from './vega.ts';
 import './drawing.css';
-
-/** Draws a chart with libraries that are loaded with the first one. Expressions are interpreted, since the policy of the page lets no text become code. */
-async function draw(place: HTMLElement, spec: VisualizationSpec): Promise<Result> {
-  const [{ default: embed }, { expressionInterpreter }] = await Promise.all([import('vega-embed'), import('vega-interpreter')]);
-  return embed(place, spec, {
-    actions: false,
-    ast: true,
-    defaultStyle: false,
-    expr: expressionInterpreter,
-    renderer: 'svg',
-    tooltip: false,
-  });
-}
 
 interface DrawingProps {
   spec: VisualizationSpec;
@@ -31,7 +21,10 @@ export function Drawing({ spec, name, region }: DrawingProps) {
   const [drawn, setDrawn] = useState<{ place: HTMLElement; view: Result['view'] }>();
   const brush = useRef<Brush>(null);
   const [error, setError] = useState<unknown>(null);
+  const files = useQuery(vegaFiles);
+  const draw = files.data;
   useEffect(() => {
+    if (draw === undefined) return undefined;
     const place = document.createElement('div');
     // hidden from screen readers: the name of the chart stands for its hundreds of marks
     place.ariaHidden = 'true';
@@ -56,7 +49,7 @@ export function Drawing({ spec, name, region }: DrawingProps) {
       isGone = true;
       end();
     };
-  }, [spec]);
+  }, [draw, spec]);
   const isBrushed = region !== undefined;
   const choose = useEffectEvent((chosen: Region) => region?.choose(chosen));
   useEffect(() => {
@@ -66,6 +59,7 @@ export function Drawing({ spec, name, region }: DrawingProps) {
   useEffect(() => brush.current?.show(shown ?? null), [drawn, isBrushed, shown]);
   return (
     <>
+      {draw === undefined ? <NotYet {...files} /> : null}
       <Problem error={error} />
       <div ref={holder} className="drawing" role="img" aria-label={name} />
     </>
