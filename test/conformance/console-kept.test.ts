@@ -139,3 +139,60 @@ test('leaving a macro that is not saved is asked for as everywhere', { timeout: 
   await page.getByRole('heading', { name: 'Library' }).waitFor();
   expect(complaints).toEqual([]);
 });
+
+test('what is written in settings is asked for before it is lost', { timeout: 240_000 }, async () => {
+  const { page, complaints } = await site.copyOf(owner, 'desk');
+  const founded = await page.request.post(`${site.baseUrl}/api/v1/auth/organization/create`, {
+    data: { name: 'Written', slug: 'written' },
+    headers: { origin: site.baseUrl },
+  });
+  const organization = (await founded.json()) as { id: string };
+  const experiment = await make('/api/v1/experiments', { name: 'Written', description: 'Two\r\nlines' });
+  const macro = await make('/api/v1/macros', { name: 'Written', language: 'python', code: 'output["n"] = 1\n' });
+  const device = await make('/api/v1/devices', { serialNumber: 'written', deviceType: 'generic', name: 'Written' });
+  const group = await make('/api/v1/device-groups', { name: 'Written' });
+  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+  const asked: string[] = [];
+  page.setDefaultTimeout(15_000);
+  const leave = () => page.getByRole('link', { name: 'fieldlake' }).click();
+  for (const [at, field, button] of [
+    [`/experiments/${experiment['id']}/settings`, '#experiment-name', 'Save'],
+    [`/organizations/${organization.id}/settings`, '#organization-name', 'Save'],
+    [`/devices/${device['id']}`, '#device-name', 'Rename'],
+    [`/devices/groups/${group['id']}`, '#group-name', 'Save'],
+    [`/library/macros/${macro['id']}`, '#about-name', 'Save'],
+    ['/account', '#bio', 'Save profile'],
+  ] as const) {
+    await page.goto(site.baseUrl + at);
+    const control = page.locator(field);
+    await control.fill('Not saved yet');
+    await leave();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await control.inputValue(), at).toBe('Not saved yet');
+    page.once('dialog', (dialog) => {
+      asked.push(dialog.type());
+      void dialog.dismiss();
+    });
+    await page.evaluate('location.reload()');
+    await expect.poll(() => asked.splice(0)).toEqual(['beforeunload']);
+    // nothing is asked once it is saved
+    await page.locator('form').filter({ has: control }).getByRole('button', { name: button, exact: true }).click();
+    await page.locator('.toast').first().waitFor();
+    await leave();
+    await page.waitForURL(`${site.baseUrl}/`);
+    await page.goto(site.baseUrl + at);
+    await control.fill('Given up');
+    await leave();
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await page.waitForURL(`${site.baseUrl}/`);
+  }
+  await page.goto(`${site.baseUrl}/organizations/${organization.id}/settings`);
+  await page.getByLabel('Kind').selectOption('university');
+  await leave();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.locator('.toast').first().waitFor();
+  await leave();
+  await page.waitForURL(`${site.baseUrl}/`);
+  expect(complaints).toEqual([]);
+});

@@ -23,7 +23,7 @@ export const words = {
   notCopied: 'The browser did not let it be copied. Mark it, and copy it by keyboard or menu.',
   conflict: { mine: 'Save mine over it', theirs: 'Drop mine and show theirs' },
   pages: { label: 'Pages', previous: 'Previous', next: 'Next', beyond: 'The list ends before this page.' },
-  leave: { title: 'Leave without saving?', action: 'Leave' },
+  leave: { title: 'Leave without saving?', text: 'What you wrote is not saved yet.', action: 'Leave' },
   requests: {
     none: 'Nobody asks.',
     approve: 'Let in',

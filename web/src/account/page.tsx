@@ -9,6 +9,8 @@ import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { ProviderFailure } from '../sign-in/failure.tsx';
 import { InputField, TextField } from '../ui/field.tsx';
 import { Form, SendLine } from '../ui/form.tsx';
+import { resetOnceTaken } from '../ui/forms.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { ClosingPanel } from './closing.tsx';
@@ -47,7 +49,8 @@ function ProfilePanel() {
     <section className="panel" aria-labelledby="profile-title">
       <h2 id="profile-title">{said.profile.title}</h2>
       <p>{said.signedInAs(name)}</p>
-      <Form className="stack" send={(fields) => save.mutate(fields)}>
+      <Form className="stack" send={(fields, form) => save.mutate(fields, { onSuccess: resetOnceTaken(form) })}>
+        <KeepWritten />
         <div className="inline">
           <InputField
             id="first-name"

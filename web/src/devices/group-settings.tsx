@@ -5,7 +5,8 @@ import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
 import { Form, type Fields } from '../ui/form.tsx';
-import { useBegun } from '../ui/forms.ts';
+import { resetOnceTaken, useBegun } from '../ui/forms.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { renewDevices, type GroupDetail } from './queries.ts';
@@ -24,12 +25,13 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
       sayDone(said.saved);
     },
   });
-  const submit = ({ name = '', description = '' }: Fields) =>
-    change.mutate({ name, description: description.trim() === '' ? null : description.trim() });
+  const submit = ({ name = '', description = '' }: Fields, form: HTMLFormElement) =>
+    change.mutate({ name, description: description.trim() === '' ? null : description.trim() }, { onSuccess: resetOnceTaken(form) });
   return (
     <section className="panel" aria-labelledby="group-settings">
       <h2 id="group-settings">{said.change}</h2>
       <Form className="stack" send={submit} onChange={begun.begin}>
+        <KeepWritten />
         <InputField
           id="group-name"
           label={said.name}
@@ -59,7 +61,7 @@ export function GroupSettingsPanel({ group, tag }: { group: GroupDetail; tag: st
             consequence={said.removeText}
             perform={async () => {
               await removeGroup(group.id);
-              await navigate({ to: '/devices/groups' });
+              await navigate({ to: '/devices/groups', ignoreBlocker: true });
               await renewDevices();
               sayDone(said.removed);
             }}

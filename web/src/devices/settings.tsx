@@ -5,7 +5,8 @@ import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
-import { useBegun } from '../ui/forms.ts';
+import { resetOnceTaken, useBegun } from '../ui/forms.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { renewDevices, type DeviceDetail } from './queries.ts';
@@ -28,7 +29,12 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
   return (
     <section className="panel" aria-labelledby="settings">
       <h2 id="settings">{said.settings}</h2>
-      <Form className="inline" send={(fields) => rename.mutate(fields['name']?.trim() ?? '')} onChange={begun.begin}>
+      <Form
+        className="inline"
+        send={(fields, form) => rename.mutate(fields['name']?.trim() ?? '', { onSuccess: resetOnceTaken(form) })}
+        onChange={begun.begin}
+      >
+        <KeepWritten />
         <InputField
           id="device-name"
           label={words.devices.new.name}
@@ -50,7 +56,7 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
           consequence={said.removeText}
           perform={async () => {
             await removeDevice(device.id);
-            await navigate({ to: '/devices' });
+            await navigate({ to: '/devices', ignoreBlocker: true });
             await renewDevices();
             sayDone(said.removed);
           }}

@@ -6,6 +6,7 @@ import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, TextField } from '../ui/field.tsx';
 import { Form, type Fields } from '../ui/form.tsx';
 import { resetOnceTaken, useBegun } from '../ui/forms.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import type { Kind } from './kinds.ts';
@@ -42,6 +43,7 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
       <h2 id="about">{said.about}</h2>
       {capabilities?.canUpdate === true ? (
         <Form className="stack" send={submit} onChange={begun.begin}>
+          <KeepWritten />
           <InputField
             id="about-name"
             label={said.name}

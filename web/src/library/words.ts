@@ -90,5 +90,4 @@ export const library = {
     linked: 'Linked.',
     unlinked: 'The link is gone.',
   },
-  leave: 'What you wrote is not saved yet.',
 } as const;

@@ -21,7 +21,7 @@ interface WriteBarProps<T extends string> {
 export function WriteBar<T extends string>({ trait, isChanged, isSending, isSound = true, save, drop, hint }: WriteBarProps<T>) {
   return (
     <div className="library-bar">
-      <LeaveQuestion isDirty={isChanged} question={words.library.leave} />
+      <LeaveQuestion isDirty={isChanged} question={words.leave.text} />
       <SelectField id={trait.id} label={trait.label} value={trait.value} onChange={(event) => trait.choose(event.target.value as T)}>
         <Options texts={Object.entries(trait.names)} />
       </SelectField>

@@ -5,6 +5,8 @@ import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, SelectField, TextField } from '../ui/field.tsx';
 import { type Fields, Form, SendLine } from '../ui/form.tsx';
+import { resetOnceTaken } from '../ui/forms.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { blockersQuery, organizationQuery, renewOrganization, type Organization } from './queries.ts';
@@ -22,17 +24,20 @@ function TextForm({ organization }: { organization: Organization }) {
     mutationFn: (data: OrganizationChanges) => changeOrganization(id, data),
     onSuccess: () => sayDone(said.saved),
   });
-  const submit = (fields: Fields) =>
-    change.mutate({
+  const submit = (fields: Fields, form: HTMLFormElement) => {
+    const changes = {
       name: fields['name'] ?? name,
       description: textOr(fields['description']),
       website: textOr(fields['website']),
       location: textOr(fields['location']),
       type: TYPES.find((each) => each === fields['type']) ?? null,
       visibility: fields['visibility'] === 'public' ? 'public' : 'private',
-    });
+    } as const;
+    change.mutate(changes, { onSuccess: resetOnceTaken(form) });
+  };
   return (
     <Form className="panel" send={submit} aria-label={said.title}>
+      <KeepWritten />
       <InputField
         id="organization-name"
         label={words.organizations.name}
@@ -55,10 +60,10 @@ function TextForm({ organization }: { organization: Organization }) {
         <InputField id="organization-location" label={said.location} name="location" maxLength={1000} defaultValue={location ?? ''} />
       </div>
       <div className="inline">
-        <SelectField id="organization-type" label={said.type} name="type" defaultValue={type ?? ''}>
+        <SelectField id="organization-type" label={said.type} name="type" key={type} defaultValue={type ?? ''}>
           <Options texts={(['', ...TYPES] as const).map((each) => [each, said.types[each]])} />
         </SelectField>
-        <SelectField id="organization-visibility" label={said.visibility} name="visibility" defaultValue={visibility}>
+        <SelectField id="organization-visibility" label={said.visibility} name="visibility" key={visibility} defaultValue={visibility}>
           <Options texts={(['private', 'public'] as const).map((each) => [each, said.visibilities[each]])} />
         </SelectField>
       </div>
@@ -91,7 +96,7 @@ function RemovePanel({ organization: { id, name } }: { organization: Organizatio
             consequence={said.removeText}
             perform={async () => {
               await removeOrganization(id);
-              await navigate({ to: '/organizations' });
+              await navigate({ to: '/organizations', ignoreBlocker: true });
               await renewOrganization(id);
               sayDone(said.removed);
             }}

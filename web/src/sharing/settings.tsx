@@ -9,6 +9,7 @@ import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, SelectField, TextField } from '../ui/field.tsx';
 import { type Fields, Form, SendLine } from '../ui/form.tsx';
 import { resetOnceTaken, useBegun } from '../ui/forms.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -38,6 +39,7 @@ function TextPanel({ id }: { id: string }) {
     <section className="panel" aria-labelledby="text">
       <h2 id="text">{said.text}</h2>
       <Form className="stack" send={submit} onChange={begun.begin}>
+        <KeepWritten />
         <InputField
           id="experiment-name"
           label={said.name}
@@ -125,7 +127,7 @@ function StatePanel({ id }: { id: string }) {
           consequence={said.removeText}
           perform={async () => {
             await removeExperiment(id);
-            await navigate({ to: '/' });
+            await navigate({ to: '/', ignoreBlocker: true });
             await renewExperiments();
             sayDone(said.removed);
           }}

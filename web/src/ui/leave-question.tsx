@@ -1,11 +1,13 @@
 import { useBlocker } from '@tanstack/react-router';
+import { useCallback, useRef } from 'react';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { words } from '../words.ts';
 
 interface LeaveQuestionProps {
-  isDirty: boolean;
+  /** Whether something is not saved, or what answers that as it is asked. */
+  isDirty: boolean | (() => boolean);
   question: string;
   /** What is not saved, and what the buttons say, where that is not the usual. */
   title?: string;
@@ -19,7 +21,9 @@ const isEdited = ({ search }: { search: object }) => 'edit' in search && search.
 /** Asks before a page, or the form on it, is left while something is not saved. */
 export function LeaveQuestion({ isDirty, question, title, leave, stay }: LeaveQuestionProps) {
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) => isDirty && (current.pathname !== next.pathname || (isEdited(current) && !isEdited(next))),
+    shouldBlockFn: ({ current, next }) =>
+      (typeof isDirty === 'function' ? isDirty() : isDirty) &&
+      (current.pathname !== next.pathname || (isEdited(current) && !isEdited(next))),
     enableBeforeUnload: isDirty,
     withResolver: true,
   });
@@ -40,5 +44,28 @@ export function LeaveQuestion({ isDirty, question, title, leave, stay }: LeaveQu
         </Dialog>
       </Modal>
     </ModalOverlay>
+  );
+}
+
+/** Controls hold line ends of one kind, and what is stored may have others. */
+const withOneEnd = (text: string) => text.replaceAll(/\r\n?/g, '\n');
+
+/** Whether a control holds something else than what is stored. */
+function isWrittenIn(control: Element): boolean {
+  if (control instanceof HTMLSelectElement) return Array.from(control.options).some((each) => each.selected !== each.defaultSelected);
+  if (control instanceof HTMLTextAreaElement) return control.value !== withOneEnd(control.defaultValue);
+  if (!(control instanceof HTMLInputElement)) return false;
+  return control.type === 'checkbox' ? control.checked !== control.defaultChecked : control.value !== control.defaultValue;
+}
+
+/** Asks before the page is left while the form around this holds something else than what is stored. */
+export function KeepWritten() {
+  const place = useRef<HTMLSpanElement>(null);
+  const isDirty = useCallback(() => Array.from(place.current?.closest('form')?.elements ?? []).some(isWrittenIn), []);
+  return (
+    <>
+      <span ref={place} hidden />
+      <LeaveQuestion isDirty={isDirty} question={words.leave.text} />
+    </>
   );
 }

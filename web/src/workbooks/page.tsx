@@ -120,7 +120,7 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
         />
         {mayWrite ? (
           <div className="library-bar">
-            <LeaveQuestion isDirty={isChanged} question={words.library.leave} />
+            <LeaveQuestion isDirty={isChanged} question={words.leave.text} />
             <SendButton className="button primary" isSending={saving.isSaving} isIdle={!isChanged} onClick={() => saving.save(draft.value)}>
               {words.library.save}
             </SendButton>
