@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Visitor } from '../support/chromium.ts';
-import { makeExperiment, startConsole, type Console } from '../support/console.ts';
+import { makeExperiment, removeAccess, startConsole, type Console } from '../support/console.ts';
 import { uploadTable } from '../support/uploads.ts';
 
 let site: Console;
@@ -235,6 +235,26 @@ test('rows that were jumped to stay, though a reading of those before comes late
   expect(await first.textContent()).toMatch(/row/);
   expect(gates.filter(({ isJump }) => isJump)).toHaveLength(1);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test('an experiment that stands open shows its tables no more once access is taken away', { timeout: 240_000 }, async () => {
+  const { page, context, complaints } = await site.visitAs('viewer');
+  const id = await makeExperiment(site.owner, 'Taken away');
+  const user = site.sample.users.viewer.id;
+  const grant = { granteeType: 'user', granteeId: user, role: 'viewer' };
+  const granted = await site.owner('POST', `/api/v1/experiment/${id}/collaborators`, { body: grant });
+  expect(granted.status, granted.text).toBeLessThan(300);
+  await page.clock.install();
+  await page.goto(`${site.baseUrl}/experiments/${id}`);
+  const tables = page.getByRole('heading', { name: 'Tables' });
+  await tables.waitFor();
+  await removeAccess(site.owner, id, user);
+  await page.clock.fastForward(20_000);
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+  await page.getByRole('alert').getByText('You may not read this experiment.').waitFor();
+  expect(await tables.count()).toBe(0);
   expect(complaints).toEqual([]);
   await context.close();
 });

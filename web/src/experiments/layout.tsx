@@ -2,8 +2,9 @@ import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { dayText } from '../shell/format.ts';
+import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
-import { experimentQuery } from './queries.ts';
+import { experimentQuery, isGone } from './queries.ts';
 import './experiments.css';
 
 const route = getRouteApi('/guarded/experiments/$id');
@@ -29,7 +30,8 @@ export function ExperimentLayout() {
   const { id } = route.useParams();
   const sections = useSectionInSight();
   const isAtTable = useLocation({ select: ({ pathname }) => /^\/experiments\/[^/]+\/(tables|uploads)(\/|$)/.test(pathname) });
-  const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const { data, error } = useSuspenseQuery(experimentQuery(id));
+  const { experiment, capabilities } = data;
   const { name, status, visibility, organizationName, ownerFirstName, ownerLastName, createdAt, embargoUntil } = experiment;
   return (
     <div className="page experiment">
@@ -79,6 +81,7 @@ export function ExperimentLayout() {
           ) : null}
         </nav>
       </header>
+      {isGone(error) ? <Problem error={error} /> : null}
       <Outlet />
     </div>
   );

@@ -7,7 +7,16 @@ import { words } from '../words.ts';
 import { titleOf } from '../workbooks/steps.ts';
 import { isGiven } from './columns.ts';
 import { PeopleSection } from './people.tsx';
-import { devicesQuery, experimentQuery, flowQuery, tablesQuery, uploadsQuery, type DeviceListed, type TableListed } from './queries.ts';
+import {
+  devicesQuery,
+  experimentQuery,
+  flowQuery,
+  isGone,
+  tablesQuery,
+  uploadsQuery,
+  type DeviceListed,
+  type TableListed,
+} from './queries.ts';
 import { SetAsideSection } from './set-aside.tsx';
 
 const route = getRouteApi('/guarded/experiments/$id');
@@ -53,11 +62,14 @@ const namesOf = (list: readonly DeviceListed[]) =>
 /** An experiment at one look. */
 export function OverviewPage() {
   const { id } = route.useParams();
-  const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
+  const { data, error } = useSuspenseQuery(experimentQuery(id));
+  const { experiment, capabilities } = data;
   const tables = useQuery(tablesQuery(id));
   const devices = useQuery(devicesQuery(id));
   const flow = useQuery(flowQuery(id));
   const uploads = useQuery({ ...uploadsQuery(id, 5), enabled: capabilities.canContribute });
+  // why is said above every page of the experiment
+  if (isGone(error)) return null;
   const locations = experiment.locations ?? [];
   const description = experiment.description ?? '';
   return (

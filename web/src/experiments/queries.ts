@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { eachOf } from '../../../clients/typescript/src/paging.ts';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
 import { api, queryClient } from '../api.ts';
 
@@ -18,6 +19,9 @@ export const experimentQuery = (id: string) =>
       return { ...data, tag: response.headers.get('etag') ?? '*' };
     },
   });
+
+/** Whether what was read once is no longer there, or no longer for whoever asks. */
+export const isGone = (error: unknown): boolean => error instanceof ProblemError && (error.status === 403 || error.status === 404);
 
 export const tablesQuery = (id: string) =>
   queryOptions({
