@@ -266,3 +266,30 @@ test('every device and every experiment of one’s own can be chosen', { timeout
   await expect.poll(() => offered('Experiment')).toEqual(expect.arrayContaining(['Maize under drought', 'Many 0', 'Many 29']));
   expect(complaints).toEqual([]);
 });
+
+test('a table of a macro that somebody may not know is listed with words, and not by an id', { timeout: 240_000 }, async () => {
+  const { experimentId } = site.sample;
+  const at = `${site.baseUrl}/experiments/${experimentId}`;
+  // the sample goes on after the start
+  const isRun = async () => /Photosynthesis/.test((await site.owner('GET', `/api/v1/experiments/${experimentId}/tables`)).text);
+  await expect.poll(isRun, { timeout: 120_000 }).toBe(true);
+  await owner.page.goto(at);
+  await owner.page.getByRole('heading', { name: 'Processed Data (Photosynthesis)' }).waitFor();
+  const viewer = await site.visitAs('viewer');
+  await viewer.page.goto(at);
+  await viewer.page
+    .getByRole('link', { name: /^Processed Data \(of a macro that is deleted or not shared with you: …[\da-f]{4}\)$/ })
+    .click();
+  await viewer.page.getByRole('heading', { name: /^Processed Data \(of a macro/ }).waitFor();
+  expect(viewer.complaints).toEqual([]);
+  await viewer.context.close();
+});
+
+test('a name that is read from the right keeps what follows it in its place', { timeout: 240_000 }, async () => {
+  const { page } = owner;
+  const id = await makeExperiment(site.owner, 'قمح');
+  await page.goto(`${site.baseUrl}/experiments/${id}/settings`);
+  await page.getByRole('button', { name: 'Delete the experiment' }).click();
+  await page.getByRole('alertdialog', { name: 'Delete \u2068قمح\u2069?' }).waitFor();
+  await page.keyboard.press('Escape');
+});

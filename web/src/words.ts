@@ -4,6 +4,7 @@ import { organizations } from './organizations/words.ts';
 import { sharing } from './sharing/words.ts';
 import { dashboards } from './dashboards/words.ts';
 import { tableExports } from './exports/words.ts';
+import { isolateValues } from './isolated.ts';
 import { library } from './library/words.ts';
 import { metadata } from './metadata/words.ts';
 import { macros } from './macros/words.ts';
@@ -12,8 +13,7 @@ import { rowsText } from './shell/format.ts';
 import { upload } from './upload/words.ts';
 import { workbooks } from './workbooks/words.ts';
 
-/** Every word that a person reads in the console, by where it stands. Values that change are given to functions. */
-export const words = {
+const plain = {
   name: 'fieldlake',
   skip: 'Skip to content',
   waiting: 'One moment…',
@@ -277,6 +277,7 @@ export const words = {
     someone: 'someone',
     embargo: (when: string) => `becomes public ${when}`,
     anonymized: 'Contributors are shown by pseudonyms.',
+    ofHiddenMacro: (end: string) => `Processed Data (of a macro that is deleted or not shared with you: …${end})`,
     kinds: { static: 'Measurements', macro: 'Macro', upload: 'Upload' },
     more: (count: number) => `and ${count} more`,
   },
@@ -413,3 +414,6 @@ export const words = {
   protocols,
   workbooks,
 } as const;
+
+/** Every word that a person reads in the console, by where it stands. Values that change are given to functions. */
+export const words: typeof plain = isolateValues(plain);

@@ -1,5 +1,6 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { listNames } from '../isolated.ts';
 import { agoText, countText, momentText } from '../shell/format.ts';
 import { Section } from '../ui/section.tsx';
 import { StatusTag } from '../upload/status-tag.tsx';
@@ -40,11 +41,12 @@ function TableRow({ id, table }: { id: string; table: TableListed }) {
           )}
         </h3>
         <p className="small quiet column-names">
-          {columns
-            .map(({ name }) => name)
-            .filter((name) => !isGiven(name))
-            .slice(0, 8)
-            .join(', ')}
+          {listNames(
+            columns
+              .map(({ name }) => name)
+              .filter((name) => !isGiven(name))
+              .slice(0, 8),
+          )}
           {columns.length > 8 ? `, … ${said.columns(columns.length)}` : ''}
         </p>
         {canRead ? null : <p className="small quiet">{said.unreadable}</p>}
@@ -154,7 +156,7 @@ export function OverviewPage() {
                 <li key={place}>
                   <div>
                     <p>{name}</p>
-                    <p className="small quiet">{[municipality, country].filter((part) => part !== undefined).join(', ')}</p>
+                    <p className="small quiet">{listNames([municipality, country].filter((part) => part !== undefined))}</p>
                   </div>
                   <span className="small quiet number">
                     {latitude.toFixed(4)}, {longitude.toFixed(4)}

@@ -4,6 +4,7 @@ import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
 import { api, queryClient } from '../api.ts';
+import { words } from '../words.ts';
 
 const byId = (id: string) => ({ params: { path: { id } } });
 
@@ -23,10 +24,16 @@ export const experimentQuery = (id: string) =>
 /** Whether what was read once is no longer there, or no longer for whoever asks. */
 export const isGone = (error: unknown): boolean => error instanceof ProblemError && (error.status === 403 || error.status === 404);
 
+/** The API names a table by its macro's id where the caller may not know the macro's name. */
+const withName = (table: TableListed): TableListed =>
+  table.displayName.includes(table.identifier)
+    ? { ...table, displayName: words.experiment.ofHiddenMacro(table.identifier.slice(-4)) }
+    : table;
+
 export const tablesQuery = (id: string) =>
   queryOptions({
     queryKey: ['tables', id],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/experiments/{id}/tables', { ...byId(id), signal })),
+    queryFn: async ({ signal }) => (await bodyOf(api.GET('/api/v1/experiments/{id}/tables', { ...byId(id), signal }))).map(withName),
   });
 
 /** Who takes part in an experiment; pseudonyms where contributors are anonymous. */

@@ -14,7 +14,7 @@ interface CopyProps {
 /** A button that makes the caller's own copy of something that they may not change. */
 export function CopyButton({ copy, name, open }: CopyProps) {
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => copy(words.library.copyOf(name)),
+    mutationFn: () => copy((words.library.copyOf + name).slice(0, 255)),
     onSuccess: async (id) => {
       sayDone(words.library.copied);
       await open(id);

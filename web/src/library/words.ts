@@ -41,7 +41,7 @@ export const library = {
   removeAsk: 'Workbook versions keep what it said. It cannot be brought back.',
   removed: 'It is deleted.',
   copy: 'Copy it',
-  copyOf: (name: string) => `Copy of ${name}`.slice(0, 255),
+  copyOf: 'Copy of ',
   copied: 'This is your copy.',
   noDescription: 'No description yet.',
   code: {

@@ -1,6 +1,7 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { experimentQuery } from '../experiments/queries.ts';
+import { listNames } from '../isolated.ts';
 import { agoText, countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { Pages } from '../ui/pages.tsx';
@@ -24,7 +25,7 @@ function TableRow({ id, record: { metadataId, metadata, updatedAt } }: { id: str
         <p className="small quiet">
           {sound ? said.facts(countText(metadata.rows.length), metadata.columns.length, agoText(updatedAt)) : said.odd}
         </p>
-        {sound ? <p className="small quiet column-names">{metadata.columns.map(({ name }) => name).join(', ')}</p> : null}
+        {sound ? <p className="small quiet column-names">{listNames(metadata.columns.map(({ name }) => name))}</p> : null}
       </div>
     </li>
   );

@@ -1,6 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import { experimentQuery } from '../experiments/queries.ts';
+import { listNames } from '../isolated.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
@@ -59,7 +60,7 @@ export function PlacesPanel({ id }: { id: string }) {
           <li key={place.id}>
             <div>
               <p>{place.name}</p>
-              <p className="small quiet">{[place.municipality, place.country].filter((part) => part !== undefined).join(', ')}</p>
+              <p className="small quiet">{listNames([place.municipality, place.country].filter((part) => part !== undefined))}</p>
             </div>
             <SendButton aria-label={said.removeLabel(place.name)} isSending={remove.isPending} onClick={() => remove.mutate(place.id)}>
               {said.remove}
