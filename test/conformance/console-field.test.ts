@@ -121,8 +121,23 @@ test('a table of no row leads to an upload, and the report of what stored none t
   const choose = (name: string, text: string) =>
     page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
   await choose('cut.json', '{"n": [1,');
-  await page.getByText('cannot be read').waitFor();
-  await page.getByRole('button', { name: 'Upload the file' }).click();
+  await page.getByText('cannot be read', { exact: true }).waitFor();
+  // nothing of it would be stored, and a table would be left behind
+  await page.getByText('so there is nothing to send').waitFor();
+  const send = page.getByRole('button', { name: 'Upload the file' });
+  expect(await send.isDisabled()).toBe(true);
+  await page.getByRole('button', { name: 'Take cut.json away' }).click();
+  await choose('whole.json', '[{"n": 1}]');
+  await page.getByText('can be read', { exact: true }).waitFor();
+  expect(await send.isDisabled()).toBe(false);
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ sourceKind: 'json', targetKind: 'new', targetName: 'cut' })) form.append(name, value);
+  form.append('files', new Blob(['{"n": [1,']), 'cut.json');
+  const { body: sent } = await site.owner('POST', `/api/v1/experiments/${id}/data/uploads`, { body: form });
+  await page.goto(`${site.baseUrl}/experiments/${id}`);
+  const listed = page.getByRole('region', { name: 'Tables' }).getByRole('listitem').filter({ hasText: 'cut' });
+  await listed.getByText('Nothing is stored in it yet.').waitFor();
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads/${sent.uploadId}`);
   await page.getByRole('heading', { name: 'Upload into cut' }).waitFor();
   await page.getByRole('link', { name: 'Open the table' }).click();
   await page.getByRole('heading', { name: 'This table is empty' }).waitFor();
@@ -135,7 +150,7 @@ test('a table of no row leads to an upload, and the report of what stored none t
   await page.getByRole('link', { name: 'Upload files' }).click();
   await choose('cut.json', '[{"n": 1}]');
   await page.getByLabel('Where the rows go').selectOption('Into cut');
-  await page.getByText('can be read').waitFor();
+  await page.getByText('can be read', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Upload the file' }).click();
   await page.getByRole('link', { name: 'Open the table' }).click();
   await page.getByText('Rows 1–1 of 1').waitFor();

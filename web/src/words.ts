@@ -277,6 +277,7 @@ const plain = {
     someone: 'someone',
     embargo: (when: string) => `becomes public ${when}`,
     anonymized: 'Contributors are shown by pseudonyms.',
+    nothingStored: 'Nothing is stored in it yet. The report of its upload says more, and its page leads to another upload or deletes it.',
     ofHiddenMacro: (end: string) => `Processed Data (of a macro that is deleted or not shared with you: …${end})`,
     kinds: { static: 'Measurements', macro: 'Macro', upload: 'Upload' },
     more: (count: number) => `and ${count} more`,

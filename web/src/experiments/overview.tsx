@@ -50,6 +50,7 @@ function TableRow({ id, table }: { id: string; table: TableListed }) {
           {columns.length > 8 ? `, … ${said.columns(columns.length)}` : ''}
         </p>
         {canRead ? null : <p className="small quiet">{said.unreadable}</p>}
+        {canRead && tableType === 'upload' && totalRows === 0 ? <p className="small quiet">{said.nothingStored}</p> : null}
       </div>
       <p className="small table-size">
         <span className="number">{said.rows(countText(totalRows))}</span> <span className="tag">{said.kinds[tableType]}</span>

@@ -7,10 +7,11 @@ import { Problem } from '../shell/problem.tsx';
 import { Field, SelectField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
+import { StillButton } from '../ui/still-button.tsx';
 import { words } from '../words.ts';
 import { nothingChosen, withFiles, type Chosen } from './chosen.ts';
 import { FileChoice } from './file-choice.tsx';
-import { Preview } from './preview.tsx';
+import { Preview, usePreview } from './preview.tsx';
 import { isReadAsText, KIND_NAMES, ofNoKind, othersThan, TABLE_NAME, type Kind } from './kinds.ts';
 import { renewTables, sendFiles } from './queries.ts';
 import { ReadingForm } from './reading-form.tsx';
@@ -130,6 +131,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
       { onSuccess: ({ uploadId }) => void navigate({ to: '/experiments/$id/uploads/$upload', params: { id, upload: uploadId } }) },
     );
   };
+  const preview = usePreview(id, chosen);
   const others = othersThan(chosen.kind, chosen.files);
   const wasCancelled = error instanceof DOMException && error.name === 'AbortError';
   if (!mayMakeTables && tables.length === 0) return <p className="quiet">{said.noTable}</p>;
@@ -162,17 +164,18 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
           </Field>
           <TargetFields chosen={chosen} tables={tables} mayMakeTables={mayMakeTables} isDisabled={isPending} change={change} />
           {isReadAsText(chosen.kind) ? <ReadingForm chosen={chosen} isDisabled={isPending} change={change} /> : null}
-          <Preview id={id} chosen={chosen} isDisabled={isPending} change={setChosen} />
+          <Preview preview={preview} chosen={chosen} isDisabled={isPending} change={setChosen} />
           {isPending ? (
             <Progress sent={sent} isPaused={isPaused} cancel={() => canceller.current?.abort()} />
           ) : (
             <>
               {wasCancelled ? <p role="status">{said.cancelled}</p> : <Problem error={error} adviceHere={said.advice} />}
               <p>
-                <button type="submit" className="button primary">
+                <StillButton type="submit" className="button primary" isStill={preview.isHopeless}>
                   {said.send(chosen.files.length)}
-                </button>
+                </StillButton>
               </p>
+              {preview.isHopeless ? <p className="hint">{said.hopeless}</p> : null}
             </>
           )}
         </>

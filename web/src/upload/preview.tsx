@@ -237,22 +237,31 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProp
   );
 }
 
+/** What is known of the chosen files before they are sent. It follows the settings of how they are read. */
+export function usePreview(id: string, chosen: Chosen) {
+  const settled = useSettled(chosen);
+  const { files, kind } = settled;
+  const isOfKind = othersThan(kind, files).length === 0;
+  const asked = useQuery({
+    ...previewQuery(id, previewFieldsOf(settled), files.slice(0, MOST_PREVIEWED)),
+    enabled: files.length > 0 && isOfKind,
+  });
+  const isKnown = settled === chosen && asked.isSuccess && !asked.isPlaceholderData && files.length <= MOST_PREVIEWED;
+  /** None of the files can be read as they are. */
+  const isHopeless = isKnown && asked.data.files.every((file) => outcomeOf(file) === 'failed');
+  return { ...asked, files, kind, isOfKind, isHopeless };
+}
+
 interface PreviewProps {
-  id: string;
+  preview: ReturnType<typeof usePreview>;
   chosen: Chosen;
   isDisabled: boolean;
   change: (change: (before: Chosen) => Chosen) => void;
 }
 
-/** Shows what is decided of each column of the chosen files, before they are sent. It follows the settings of how they are read. */
-export function Preview({ id, chosen, isDisabled, change }: PreviewProps) {
-  const settled = useSettled(chosen);
-  const { files, kind } = settled;
-  const isOfKind = othersThan(kind, files).length === 0;
-  const { data, error, isFetching, isPlaceholderData, fetchStatus, refetch } = useQuery({
-    ...previewQuery(id, previewFieldsOf(settled), files.slice(0, MOST_PREVIEWED)),
-    enabled: files.length > 0 && isOfKind,
-  });
+/** Shows what is decided of each column of the chosen files, before they are sent. */
+export function Preview({ preview, chosen, isDisabled, change }: PreviewProps) {
+  const { files, kind, isOfKind, data, error, isFetching, isPlaceholderData, fetchStatus, refetch } = preview;
   if (!isOfKind || files.length === 0) return null;
   const tell: TellType | undefined = isReadAsText(kind) ? (column, type) => change((before) => withType(before, column, type)) : undefined;
   return (

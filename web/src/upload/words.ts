@@ -27,6 +27,7 @@ export const upload = {
   tableNameHint: 'Letters, digits and underscores, a letter first.',
   tableNameTaken: (name: string) => `There is a table ${name} already. Choose it above, or another name.`,
   send: (count: number) => (count === 1 ? 'Upload the file' : `Upload ${count} files`),
+  hopeless: 'Nothing of this can be read, so there is nothing to send. Change how it is read, or choose another file.',
   sending: (sent: string, total: string) => `Sent ${sent} of ${total}`,
   sendingLabel: 'Bytes sent',
   sentAll: 'Everything is sent. The service checks it…',
