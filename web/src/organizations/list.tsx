@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
@@ -17,7 +18,21 @@ const route = getRouteApi('/guarded/organizations');
 const said = words.organizations;
 const SLUG = '[a-z0-9]+(-[a-z0-9]+)*';
 
+/** What an organization may be called in addresses: `Blatt & Söhne` gives `blatt-sohne`. */
+const slugLike = (name: string) =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replace(/^-|-$/g, '');
+
 function NewOrganizationPanel() {
+  const [named, setNamed] = useState('');
+  // null until somebody writes it
+  const [ownSlug, setOwnSlug] = useState<string | null>(null);
   const navigate = useNavigate();
   const make = useMutation({
     mutationFn: makeOrganization,
@@ -31,7 +46,16 @@ function NewOrganizationPanel() {
     <section className="panel" aria-labelledby="new-organization">
       <h2 id="new-organization">{said.new}</h2>
       <Form className="stack" send={({ name = '', slug = '' }) => make.mutate({ name, slug })}>
-        <InputField id="organization-name" label={said.name} name="name" required maxLength={255} autoComplete="off" />
+        <InputField
+          id="organization-name"
+          label={said.name}
+          name="name"
+          required
+          maxLength={255}
+          autoComplete="off"
+          value={named}
+          onChange={({ target }) => setNamed(target.value)}
+        />
         <InputField
           id="organization-slug"
           label={said.slug}
@@ -41,6 +65,8 @@ function NewOrganizationPanel() {
           maxLength={63}
           pattern={SLUG}
           autoComplete="off"
+          value={ownSlug ?? slugLike(named)}
+          onChange={({ target }) => setOwnSlug(target.value)}
         />
         <SendLine sent={make} says={said.make} />
       </Form>
