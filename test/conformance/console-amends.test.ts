@@ -281,12 +281,13 @@ test('metadata takes decimal commas and days with points for numbers and days', 
   const id = await makeExperiment(site.owner, 'Commas');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/metadata/new`);
-  const rows = ['Plot;Area;Weight;Sown;Part', 'P1;2,5;1,500;01.05.2025;1,5', 'P2;;2,250;31.12.2025;1.5', 'P3;-10;3,125;9.6.2025;2'];
+  const rows = ['Größe;Area;Weight;Sown;Part', 'P1;2,5;1,500;01.05.2025;1,5', 'P2;;2,250;31.12.2025;1.5', 'P3;-10;3,125;9.6.2025;2'];
   await page.getByLabel('Rows, the first line with the names of the columns').fill(rows.join('\n'));
   await page.getByRole('button', { name: 'Read the rows' }).click();
   const valuesOf = (label: RegExp) =>
     page.getByLabel(label).evaluateAll((all) => all.map((each) => (each as unknown as { value: string }).value));
   await expect.poll(() => valuesOf(/^Type of/)).toEqual(['string', 'number', 'string', 'date', 'string']);
+  expect(await valuesOf(/^Grosse of row/)).toEqual(['P1', 'P2', 'P3']);
   expect(await valuesOf(/^Area of row/)).toEqual(['2.5', '', '-10']);
   expect(await valuesOf(/^Weight of row/)).toEqual(['1,500', '2,250', '3,125']);
   expect(await valuesOf(/^Sown of row/)).toEqual(['2025-05-01', '2025-12-31', '2025-06-09']);

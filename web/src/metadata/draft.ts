@@ -97,6 +97,7 @@ function nameLike(heading: string, taken: Set<string>): string {
   const letters = heading
     .normalize('NFKD')
     .replace(/\p{Mark}/gu, '')
+    .replaceAll('ß', 'ss')
     .replace(/[^A-Za-z0-9_]+/g, '_')
     .replace(/^_+|_+$/g, '')
     .slice(0, 60);
