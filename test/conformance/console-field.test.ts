@@ -92,6 +92,35 @@ test('an upload that failed, and one whose table is gone, are said in whole sent
   expect(complaints).toEqual([]);
 });
 
+test('cells that are marked are copied as a spreadsheet takes them', { timeout: 180_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Copied');
+  const table = await uploadTable(site.owner, id, 'copied', 'plot,height,note\nA1,41.2,tall\nA2,,\nA3,39.8,short\n');
+  const { page, context, complaints } = owner;
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  const cell = (text: string) =>
+    page
+      .getByRole('gridcell')
+      .getByText(text, { exact: true })
+      .or(page.getByRole('gridcell', { name: text, exact: true }))
+      .first();
+  await cell('A1').waitFor();
+  const [from, to] = [await cell('A1').boundingBox(), await cell('short').boundingBox()];
+  await page.mouse.move(from!.x + 13, from!.y + from!.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(to!.x + to!.width - 2, to!.y + to!.height / 2, { steps: 8 });
+  await page.mouse.up();
+  await page.keyboard.press('ControlOrMeta+c');
+  const lines = String(await page.evaluate('navigator.clipboard.readText()')).split('\n');
+  // the rows between are marked to their ends
+  expect(lines.map((line) => line.split('\t').slice(0, 3))).toEqual([
+    ['A1', '41.2', 'tall'],
+    ['A2', '', ''],
+    ['A3', '39.8', 'short'],
+  ]);
+  expect(complaints).toEqual([]);
+});
+
 test('a file that failed for a reason that is not its own is read again by a button', { timeout: 180_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Kept');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');

@@ -1,7 +1,8 @@
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react';
 import { words } from '../words.ts';
 import { alignOf, widthOf, type Dater } from './cell.tsx';
+import { findMarked } from './copied.ts';
 import { cellIdOf, GridRow, ROW_HEIGHT } from './grid-row.tsx';
 import { useKeptPlace } from './place.ts';
 import type { DataColumn, Row } from './queries.ts';
@@ -122,6 +123,15 @@ export function Grid(props: GridProps) {
     }
   };
 
+  /** Gives cells as a spreadsheet takes them: the browser would join the values of a row. */
+  const copy = (event: ClipboardEvent<HTMLElement>) => {
+    const selection = document.getSelection();
+    const text = selection === null ? null : findMarked(event.currentTarget, selection);
+    if (text === null) return;
+    event.clipboardData.setData('text/plain', text);
+    event.preventDefault();
+  };
+
   const shown = columnWindow.getVirtualItems();
   const width = columnWindow.getTotalSize();
   return (
@@ -137,6 +147,7 @@ export function Grid(props: GridProps) {
       aria-busy={isLoading}
       aria-activedescendant={rows[active.row - begin] === undefined ? undefined : cellIdOf(active.row, active.column)}
       onKeyDown={move}
+      onCopy={copy}
     >
       <div role="rowgroup" className="grid-head" style={{ width, height: headHeight }}>
         <div role="row" aria-rowindex={1}>
