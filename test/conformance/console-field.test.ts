@@ -121,6 +121,22 @@ test('cells that are marked are copied as a spreadsheet takes them', { timeout: 
   expect(complaints).toEqual([]);
 });
 
+test('a table with places is first drawn at them, and its measurements over time', { timeout: 180_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Places');
+  const rows = ['S1,51.97,5.66,41.2,2026-05-01', 'S2,51.98,5.67,39.8,2026-05-02', 'S3,51.99,5.68,37.1,2026-05-03'];
+  const { page, complaints } = owner;
+  const draw = async (name: string, lines: readonly string[]) => {
+    const table = await uploadTable(site.owner, id, name, `${lines.join('\n')}\n`);
+    await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart`);
+    await page.locator('.drawing svg').waitFor();
+    return page.getByRole('img', { name: /^Chart: / }).getAttribute('aria-label');
+  };
+  expect(await draw('timed', ['site,Latitude,Longitude,spad,day', ...rows])).toBe('Chart: spad by day');
+  const still = rows.map((row) => row.split(',').slice(0, 4).join());
+  expect(await draw('still', ['site,lat,lon,spad', ...still])).toBe('Chart: lat by lon, spad');
+  expect(complaints).toEqual([]);
+});
+
 test('a file that failed for a reason that is not its own is read again by a button', { timeout: 180_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Kept');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');

@@ -6,7 +6,11 @@ import type { ChartSearch, Source } from './search.ts';
 /** Names of columns whose numbers are labels: a mean of them says nothing. */
 const NAMES = /(^|_)(id|plot|row|rep|replicate|block|number|index)$/i;
 
-/** The chart that a table is first shown as: its aggregate, means over time, one number against another, or how often values occur. */
+/** Names of columns that say where a row was measured. */
+const LATITUDE = /(^|_)lat(itude)?(_|$)/i;
+const LONGITUDE = /(^|_)(lon|lng|long|longitude)(_|$)/i;
+
+/** The chart that a table is first shown as: its aggregate, means over time, its values where they were measured, one number against another, or how often values occur. */
 export function firstChart(
   columns: readonly { name: string; type: string }[],
   { filters, aggregation }: Pick<TableSearch, 'filters' | 'aggregation'>,
@@ -30,8 +34,21 @@ export function firstChart(
   const own = columns.filter(({ name }) => !isGiven(name));
   const ofKind = (kind: Kind) => own.filter(({ type }) => findAxisKind(type) === kind).map(({ name }) => name);
   const [time] = ofKind('temporal');
-  const all = ofKind('numeric');
+  const numbers = ofKind('numeric');
+  const [latitude, longitude] = [LATITUDE, LONGITUDE].map((pattern) => numbers.find((name) => pattern.test(name)));
+  const hasPlaces = latitude !== undefined && longitude !== undefined;
+  const all = hasPlaces ? numbers.filter((name) => name !== latitude && name !== longitude) : numbers;
   const [first, second] = [...all.filter((name) => !NAMES.test(name)), ...all.filter((name) => NAMES.test(name))];
+  if (hasPlaces && (time === undefined || first === undefined))
+    return {
+      type: 'scatter',
+      sources: [
+        { role: 'x', columnName: longitude },
+        { role: 'y', columnName: latitude },
+        ...(first === undefined ? [] : [{ role: 'color', columnName: first } as const]),
+      ],
+      ...kept,
+    };
   if (first === undefined) {
     const [category] = ofKind('categorical');
     return { type: 'pie', sources: category === undefined ? [] : [{ role: 'labels', columnName: category }], ...kept };
