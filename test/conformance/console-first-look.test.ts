@@ -158,3 +158,23 @@ test('the title of a page says what it shows, and of which experiment or organiz
     await expect.poll(() => page.title()).toBe(`${section} · Leaf Lab · fieldlake`);
   }
 });
+
+test('a row says of its times that they are those of UTC, and is printed in dark letters', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Far away');
+  const table = await uploadTable(site.owner, id, 'times', 'plot,seen,heard\nA,2026-05-01T10:00:00Z,2026-05-01T10:00:00\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('columnheader', { name: 'seen timestamp UTC' }).waitFor();
+  await page.getByRole('columnheader', { name: 'heard timestamp_ntz', exact: true }).waitFor();
+  await page.getByRole('gridcell', { name: 'A', exact: true }).dblclick();
+  const value = (name: string) => page.locator('.values > div').filter({ hasText: name }).locator('dd');
+  await expect.poll(() => value('seen').innerText()).toBe('2026-05-01 10:00:00 UTC');
+  expect(await value('heard').innerText()).toBe('2026-05-01 10:00:00');
+  await page.evaluate("document.documentElement.dataset.theme = 'dark'");
+  const ink = () => page.evaluate('getComputedStyle(document.body).color');
+  expect(await ink()).toBe('rgb(233, 238, 234)');
+  await page.emulateMedia({ media: 'print' });
+  expect(await ink()).toBe('rgb(24, 32, 27)');
+  await page.emulateMedia({ media: 'screen' });
+  expect(complaints).toEqual([]);
+});

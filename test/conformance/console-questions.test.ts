@@ -217,9 +217,9 @@ function expectedOf(told: Told, { columns, orderBy, orderDirection = 'ASC', aggr
         ]
       : told.columns;
   return {
-    columns: ordered.map(({ name, type_text: type }) => ({
+    columns: ordered.map(({ name, type_name: kind, type_text: type }) => ({
       name,
-      type: type.toLowerCase(),
+      type: type.toLowerCase() + (kind === 'TIMESTAMP' && !zones.has(name) ? ' UTC' : ''),
       sort: name === orderBy ? { ASC: 'ascending', DESC: 'descending' }[orderDirection] : 'none',
     })),
     rows: told.rows.slice(0, MOST_ROWS).map((row) => ordered.map((column) => shownOf(row[column.name], column))),

@@ -299,6 +299,7 @@ const plain = {
       static: 'Rows appear here as soon as a device sends, or a person what instruments measured.',
       macro: 'Rows appear here as soon as the macro runs on a measurement.',
     },
+    inUtc: ' UTC',
     null: 'null',
     several: (count: number) => (count === 1 ? '1 entry' : `${count} entries`),
     emptyText_: '""',

@@ -174,7 +174,10 @@ export function Grid(props: GridProps) {
                     <span className="grid-name">{column.name}</span>
                     <span aria-hidden="true">{{ ASC: '↑', DESC: '↓', none: '' }[sorted]}</span>
                   </span>
-                  <span className="grid-type">{column.type_text.toLowerCase()}</span>
+                  <span className="grid-type">
+                    {column.type_text.toLowerCase()}
+                    {column.type_name === 'TIMESTAMP' && !daters.has(column.name) ? words.table.inUtc : ''}
+                  </span>
                 </button>
               </div>
             );

@@ -65,6 +65,7 @@ function Parts({ experimentId, table, row, may, columns, values }: PartsProps) {
                 <dt>{name}</dt>
                 <dd title={textOf(values[name]) ?? ''}>
                   <Cell value={values[name]} type={type} />
+                  {type === 'TIMESTAMP' && textOf(values[name]) !== null ? <span className="quiet">{words.table.inUtc}</span> : null}
                 </dd>
               </div>
             ))}
