@@ -9,7 +9,7 @@ import { spawnServer, type ServerProcess } from '../support/process.ts';
 import { callsTo, type Call } from '../support/server.ts';
 
 const file = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
-const OWN = file('My scans 2026.csv', 'plot,spad,measured on\n1,41.2,2026-05-01\n2,39.8,2026-05-02\n3,NA,2026-05-03\n');
+const OWN = file('Große Blätter 2026.csv', 'plot,spad,measured on\n1,41.2,2026-05-01\n2,39.8,2026-05-02\n3,NA,2026-05-03\n');
 
 /** Three hundred records: a number that is twice a word and ten times missing, a day that is odd once, and a record with a cell too many. */
 const MESSY = file(
@@ -83,9 +83,9 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
     const chooser = page.waitForEvent('filechooser');
     await click('button', 'Choose files');
     await (await chooser).setFiles([OWN]);
-    expect(await page.getByLabel('Name of the new table').inputValue()).toBe('My_scans_2026');
+    expect(await page.getByLabel('Name of the new table').inputValue()).toBe('Grosse_Blatter_2026');
     expect(await page.getByLabel('Kind of file').inputValue()).toBe('csv');
-    const decided = page.getByRole('table', { name: 'Decided for My scans 2026.csv' });
+    const decided = page.getByRole('table', { name: 'Decided for Große Blätter 2026.csv' });
     await decided.getByRole('rowheader', { name: 'measured on' }).waitFor({ timeout: 30_000 });
     await page.getByText('How the values are read').click();
     await looksRight(page, `upload-chosen-${size}`);
@@ -93,7 +93,7 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
     await page.getByRole('link', { name: 'Open the table' }).waitFor({ timeout: 60_000 });
     await looksRight(page, `upload-report-${size}`);
     await click('link', 'Open the table');
-    const grid = page.getByRole('grid', { name: 'Rows of My_scans_2026' });
+    const grid = page.getByRole('grid', { name: 'Rows of Grosse_Blatter_2026' });
     await grid.getByRole('gridcell').first().waitFor();
     expect(await grid.getAttribute('aria-rowcount')).toBe('4');
     process.stdout.write(`${size}: own file as a table after ${clicks} clicks and ${((Date.now() - begun) / 1_000).toFixed(1)} s\n`);
@@ -101,16 +101,16 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
 
     // the name is taken by now: what was chosen stays, and another name is all that it takes
     await page.goto(uploads());
-    await page.getByRole('link', { name: 'My_scans_2026' }).waitFor();
+    await page.getByRole('link', { name: 'Grosse_Blatter_2026' }).waitFor();
     await choose(page, MESSY);
     await page.getByText('How the values are read').click();
     await page.getByLabel('What stands for a missing value').fill('NA');
-    await page.getByLabel('Name of the new table').fill('My_scans_2026');
-    await page.getByText(/There is a table My_scans_2026 already/).waitFor();
+    await page.getByLabel('Name of the new table').fill('Grosse_Blatter_2026');
+    await page.getByText(/There is a table Grosse_Blatter_2026 already/).waitFor();
     await click('button', 'Upload the file');
     await page
       .getByRole('alert')
-      .getByText(/My_scans_2026/)
+      .getByText(/Grosse_Blatter_2026/)
       .waitFor();
     await page.getByText(/or another name for the new one/).waitFor();
     await looksRight(page, `upload-refused-${size}`);

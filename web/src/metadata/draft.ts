@@ -1,5 +1,6 @@
 /** A metadata table as it is edited. What is not touched stays as it was stored. */
 import type { BodyOf } from '../../../clients/typescript/src/types.ts';
+import { toPlainLetters } from '../plain-letters.ts';
 
 export type Metadata = BodyOf<'/api/v1/experiments/{id}/metadata', 'post'>['metadata'];
 export type Column = Metadata['columns'][number];
@@ -94,10 +95,7 @@ export const addRow = (metadata: Metadata): Metadata => ({
 
 /** A column's name like a heading: `Sown on (day)` gives `Sown_on_day`. */
 function nameLike(heading: string, taken: Set<string>): string {
-  const letters = heading
-    .normalize('NFKD')
-    .replace(/\p{Mark}/gu, '')
-    .replaceAll('ß', 'ss')
+  const letters = toPlainLetters(heading)
     .replace(/[^A-Za-z0-9_]+/g, '_')
     .replace(/^_+|_+$/g, '')
     .slice(0, 60);

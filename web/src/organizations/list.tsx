@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { toPlainLetters } from '../plain-letters.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
@@ -20,11 +21,8 @@ const SLUG = '[a-z0-9]+(-[a-z0-9]+)*';
 
 /** What an organization may be called in addresses: `Blatt & Söhne` gives `blatt-sohne`. */
 const slugLike = (name: string) =>
-  name
-    .normalize('NFKD')
-    .replace(/\p{Mark}/gu, '')
+  toPlainLetters(name)
     .toLowerCase()
-    .replaceAll('ß', 'ss')
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 63)
     .replace(/^-|-$/g, '');

@@ -1,4 +1,5 @@
 import type { UploadFields } from '../../../clients/typescript/src/uploads.ts';
+import { toPlainLetters } from '../plain-letters.ts';
 
 export type Kind = UploadFields['sourceKind'];
 
@@ -37,10 +38,7 @@ const RESERVED = new Set(['raw_data', 'device']);
 
 /** A table's name like a file's: `Leaf scans 2026.csv` gives `Leaf_scans_2026`. */
 export function tableNameOf(file: string): string {
-  const name = file
-    .replace(/\.[^.]+$/, '')
-    .normalize('NFKD')
-    .replace(/\p{Mark}/gu, '')
+  const name = toPlainLetters(file.replace(/\.[^.]+$/, ''))
     .replace(/[^A-Za-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '');
   const begun = /^[A-Za-z]/.test(name) ? name : `table_${name}`;
