@@ -267,12 +267,12 @@ test('every device and every experiment of one’s own can be chosen', { timeout
   expect(complaints).toEqual([]);
 });
 
-test('a table of a macro that somebody may not know is listed with words, and not by an id', { timeout: 240_000 }, async () => {
+test('a table of a macro that somebody may not know is listed with words, and not by an id', { timeout: 360_000 }, async () => {
   const { experimentId } = site.sample;
   const at = `${site.baseUrl}/experiments/${experimentId}`;
   // the sample goes on after the start
   const isRun = async () => /Photosynthesis/.test((await site.owner('GET', `/api/v1/experiments/${experimentId}/tables`)).text);
-  await expect.poll(isRun, { timeout: 120_000 }).toBe(true);
+  await expect.poll(isRun, { timeout: 240_000 }).toBe(true);
   await owner.page.goto(at);
   await owner.page.getByRole('heading', { name: 'Processed Data (Photosynthesis)' }).waitFor();
   const viewer = await site.visitAs('viewer');
