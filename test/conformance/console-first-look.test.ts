@@ -163,6 +163,7 @@ test('a row says of its times that they are those of UTC, and is printed in dark
   const id = await makeExperiment(site.owner, 'Far away');
   const table = await uploadTable(site.owner, id, 'times', 'plot,seen,heard\nA,2026-05-01T10:00:00Z,2026-05-01T10:00:00\n');
   const { page, complaints } = owner;
+  const before = complaints.length;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
   await page.getByRole('columnheader', { name: 'seen timestamp UTC' }).waitFor();
   await page.getByRole('columnheader', { name: 'heard timestamp_ntz', exact: true }).waitFor();
@@ -176,5 +177,5 @@ test('a row says of its times that they are those of UTC, and is printed in dark
   await page.emulateMedia({ media: 'print' });
   expect(await ink()).toBe('rgb(24, 32, 27)');
   await page.emulateMedia({ media: 'screen' });
-  expect(complaints).toEqual([]);
+  expect(complaints.slice(before)).toEqual([]);
 });
