@@ -193,6 +193,9 @@ const isLost = (value: number, source: string): boolean =>
   source.length > KEPT_DIGITS && (isWhole(source) ? value !== 0 && String(value) !== source : !isHeldByDouble(source));
 const keepLost: Numbers = (value, source) => (isLost(value, source) ? JSON.rawJSON(source) : value);
 
+/** What is asked of a number that keeps its digits, where no number does. */
+export const LONG_NUMBER = 'has more digits than are kept of a number: send it as text';
+
 /** Reads a JSON text. A number that a JavaScript number would print as another one is printed as it was written. Throws SyntaxError. */
 export const readFullJson = (text: string): unknown => readJson(text, hasLongNumber(text) ? keepLost : undefined);
 

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { LONG_NUMBER } from '../json.ts';
 import { NAME_RULE } from './names.ts';
 import { suggestNames } from '../lakehouse/terms/near.ts';
 
@@ -27,9 +28,6 @@ const PATTERNS: Readonly<Record<string, string>> = {
   '^https?://[^\\x00-\\x20\\x7f/?#@]+([/?][^\\x00-\\x20\\x7f#]*)?$':
     'must be a URL such as https://example.org/fieldlake, without a user name, spaces and a #fragment',
 };
-
-/** What is asked of a number whose digits JavaScript would not keep. */
-const LONG_NUMBER = 'has more digits than are kept of a number: send it as text';
 
 const either = (names: readonly string[]) => [...new Set(names)].join(' or ');
 

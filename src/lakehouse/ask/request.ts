@@ -1,7 +1,7 @@
 /** Reads what a caller asks of a table into bounded plain data, before anyone looks at the table. */
 import { z } from 'zod';
 import { errors, type Problem } from '../../errors.ts';
-import { readJson, type RawNumber } from '../../json.ts';
+import { LONG_NUMBER, readJson, type RawNumber } from '../../json.ts';
 import { isSameNumber } from './plain-decimal.ts';
 import { suggestNames } from '../terms/near.ts';
 import { BUCKETS, type Bucket } from '../terms/plan.ts';
@@ -136,9 +136,7 @@ const operand = z.union([...plain, z.bigint(), z.custom<RawNumber>(JSON.isRawJSO
 export const makeValueShape = <T extends Operand>(of: z.ZodType<T>) =>
   z.union([of, z.array(of).max(MAX_VALUES), z.null()], {
     error: ({ input }) =>
-      [input].flat().some(JSON.isRawJSON)
-        ? 'has more digits than are kept of a number: send it as text'
-        : `must be one value or an array of at most ${MAX_VALUES} values`,
+      [input].flat().some(JSON.isRawJSON) ? LONG_NUMBER : `must be one value or an array of at most ${MAX_VALUES} values`,
   });
 
 /** Makes the shape of a filter over such operands. It refuses unknown keys. */
