@@ -83,14 +83,14 @@ const isSame = (one: string, other: string): boolean =>
   one === other || parsePath(one)?.join('\0') === (parsePath(other) ?? [other]).join('\0');
 
 function functionOf({ source, column }: Draft, aggregation: DataConfig['aggregation']): { name: FunctionName; second?: string } | null {
-  if (source.aggregate !== undefined) {
-    const named = aggregation?.functions?.find((call) => isSame(call.column, column) && call.function === source.aggregate);
-    return { name: source.aggregate as FunctionName, second: named?.secondColumn };
-  }
-  const call = aggregation?.functions?.find(
-    ({ alias, column: of }) => (alias !== undefined && alias === source.alias) || isSame(of, column),
+  const { alias, aggregate } = source;
+  const calls = aggregation?.functions?.filter(
+    (one) => aggregate === undefined || (isSame(one.column, column) && one.function === aggregate),
   );
-  return call ? { name: call.function as FunctionName, second: call.secondColumn } : null;
+  // several functions of one column are told apart by their aliases
+  const named = calls?.find((one) => alias !== undefined && one.alias === alias) ?? calls?.find((one) => isSame(one.column, column));
+  const name = aggregate ?? named?.function;
+  return name === undefined ? null : { name: name as FunctionName, second: named?.secondColumn };
 }
 
 /**

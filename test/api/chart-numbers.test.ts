@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: TestServer;
+let id: string;
+const ROWS = 3_000;
+/** A sensor that was off for five hundred readings in the middle. */
+const isOff = (row: number) => row >= 1_000 && row < 1_500;
+beforeAll(async () => {
+  site = await startTestServer();
+  const owner = site.as(site.cast.owner);
+  id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Charted', organizationId: site.cast.leafLab } })).body.id;
+  const rows = Array.from({ length: ROWS }, (_, row) => {
+    const site = row % 2 === 0 ? 'small' : 'large';
+    const wave = 10 + Math.sin(row / 50);
+    // between the least and the greatest of the others, and far narrower than a step from one to the other
+    const narrow = site === 'small' ? 503.3 + (row % 10) / 1_000 : row / 3;
+    return [row, site, site === 'small' ? wave : 20 * wave, narrow, isOff(row) ? '' : wave, row % 2 === 0 ? wave : '', row === 5 ? 7 : ''];
+  });
+  await uploadTable(
+    owner,
+    id,
+    'leaves',
+    ['row,site,size,narrow,gapped,every_second,lonely', ...rows.map((row) => row.join(','))].join('\n'),
+  );
+});
+afterAll(() => site.stop());
+
+const source = ([role, columnName, more = {}]: readonly [string, string, object?]) => ({ tableName: 'leaves', role, columnName, ...more });
+type Sources = readonly (readonly [string, string, object?])[];
+
+async function draw(chartType: string, sources: Sources, { format = 'vega-lite', ...more }: Record<string, unknown> = {}) {
+  const chart = JSON.stringify({ chartType, dataConfig: { tableName: 'leaves', dataSources: sources.map(source), ...more } });
+  const answer = await site.as(site.cast.owner)('GET', `/api/v1/experiments/${id}/chart`, { query: { chart, format: String(format) } });
+  expect(answer.status, answer.text).toBe(200);
+  return answer;
+}
+const specOf = async (...asked: Parameters<typeof draw>): Promise<any> => JSON.parse((await draw(...asked)).text);
+
+test('of several functions of a column a series is drawn by the one whose alias it has', async () => {
+  const functions = [
+    { column: 'row', function: 'avg', alias: 'middle' },
+    { column: 'row', function: 'max', alias: 'last' },
+    { column: 'row', function: 'corr', secondColumn: 'size', alias: 'with size' },
+    { column: 'row', function: 'corr', secondColumn: 'row', alias: 'with itself' },
+  ];
+  const drawn = async (y: object) => {
+    const body = {
+      name: 'By alias',
+      chartFamily: 'basic',
+      chartType: 'bar',
+      dataConfig: {
+        tableName: 'leaves',
+        dataSources: [source(['x', 'site']), source(['y', 'row', y])],
+        aggregation: { groupBy: [{ column: 'site' }], functions },
+      },
+    };
+    const path = `/api/v1/experiments/${id}/visualizations`;
+    const made = await site.as(site.cast.owner)('POST', path, { body });
+    return (await site.as(site.cast.owner)('GET', `${path}/${made.body.id}/data`)).body.series[0].points;
+  };
+  expect(await drawn({ alias: 'middle' })).toEqual({ x: ['large', 'small'], y: [1_500, 1_499] });
+  expect(await drawn({ alias: 'last' })).toEqual({ x: ['large', 'small'], y: [2_999, 2_998] });
+  expect(await drawn({})).toEqual({ x: ['large', 'small'], y: [1_500, 1_499] });
+  expect((await drawn({ alias: 'with itself', aggregate: 'corr' })).y).toEqual([1, 1]);
+});
