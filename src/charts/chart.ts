@@ -25,6 +25,8 @@ export interface Chart {
   part?: { rows: number; sampleOf?: number };
   /** Number of the series beyond those that are drawn. */
   seriesLeftOut?: number;
+  /** The chart of all facets, where one of them is drawn on the same scales as the others. */
+  whole?: Chart;
 }
 
 /** A point of the flat table that most charts are drawn from: its channels, `s` (series) and `f` (facet). */
@@ -125,10 +127,11 @@ export const findLook = ({ look = {} }: Chart, channel: string): AxisLook =>
 export const nameValues = (chart: Chart): string =>
   new Set(chart.series.map(({ name }) => name)).size > 1 ? (findLook(chart, 'y').title ?? 'value') : nameAxis(chart, 'y');
 
-/** Range in which y values are drawn: the asked one, else from the least to the greatest of all. */
+/** Range in which y values are drawn, times as milliseconds: the asked one, else from the least to the greatest of all. */
 export const findRangeOfY = (chart: Chart): [number, number] => {
-  const asked = findLook(chart, 'y').range;
-  return asked ? [readNumber(asked[0]), readNumber(asked[1])] : findExtent(chart.series.flatMap(({ points }) => pickNumbers(points['y'])));
+  const [low, high] = findLook(chart, 'y').range ?? [];
+  if (low !== undefined && high !== undefined) return [readNumber(low), readNumber(high)];
+  return findExtent(chart.series.flatMap(({ points }) => (points['y'] ?? []).map(readNumber).filter(Number.isFinite)));
 };
 
 export const nameAxis = (chart: Chart, channel: string): string => findLook(chart, channel).title ?? chart.axes[channel]?.title ?? channel;

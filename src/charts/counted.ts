@@ -27,8 +27,8 @@ const partAxis = (kind: string | undefined, step: number) =>
 const histogram: SpecMaker = (chart) => {
   const asked = findLook(chart, 'y').range;
   const samples = listSamples(chart, { byGroup: false });
-  const ends = samples.flatMap(({ sorted }) => [sorted[0] ?? NaN, sorted.at(-1) ?? NaN]);
-  const [low, high] = asked ? findRangeOfY(chart) : findExtent(ends);
+  // counts of several facets are compared, so that all are cut at the same places
+  const [low, high] = findRangeOfY(chart.whole ?? chart);
   const parts = cut([low, high]);
   const values = samples.flatMap(({ s, sorted }) => {
     const counts = new Map<number, number>();

@@ -39,13 +39,13 @@ function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
   };
   if (named.length < 2) return draw(chart, { width, height });
   const columns = Math.min(3, named.length);
-  const shared = { x: 'shared', y: 'shared' };
+  const isShared = chart.look?.facetScales !== 'own' && !chart.axes['y2'];
   return {
     columns,
-    ...(chart.look?.facetScales === 'own' || chart.axes['y2'] ? {} : { resolve: { scale: shared } }),
+    ...(isShared ? { resolve: { scale: { x: 'shared', y: 'shared' } } } : {}),
     concat: named.map((facet) => ({
       ...draw(
-        { ...chart, series: chart.series.filter((series) => series.facet === facet) },
+        { ...chart, series: chart.series.filter((series) => series.facet === facet), ...(isShared ? { whole: chart } : {}) },
         { width: width / columns, height: height / columns },
       ),
       title: facet,

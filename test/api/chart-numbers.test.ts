@@ -65,3 +65,23 @@ test('of several functions of a column a series is drawn by the one whose alias 
   expect(await drawn({})).toEqual({ x: ['large', 'small'], y: [1_500, 1_499] });
   expect((await drawn({ alias: 'with itself', aggregate: 'corr' })).y).toEqual([1, 1]);
 });
+
+test('histograms of several facets count the same parts, unless each has a scale of its own', async () => {
+  const cut = async (look: object) => {
+    const chart = {
+      chartType: 'histogram',
+      config: look,
+      dataConfig: { tableName: 'leaves', dataSources: [source(['y', 'size']), source(['facet', 'site'])] },
+    };
+    const query = { chart: JSON.stringify(chart), format: 'vega-lite' };
+    const answer = await site.as(site.cast.owner)('GET', `/api/v1/experiments/${id}/chart`, { query });
+    return JSON.parse(answer.text).concat.map(({ data }: any) => data.values) as { from: number; to: number; n: number }[][];
+  };
+  const widths = (facets: { from: number; to: number }[][]) => [
+    ...new Set(facets.flat().map(({ from, to }) => Math.round(100 * (to - from)) / 100)),
+  ];
+  const shared = await cut({});
+  expect(shared.map((parts) => parts.reduce((sum, { n }) => sum + n, 0))).toEqual([ROWS / 2, ROWS / 2]);
+  expect(widths(shared)).toEqual([10]);
+  expect(widths(await cut({ facetScales: 'own' }))).toEqual([0.1, 2]);
+});
