@@ -89,8 +89,8 @@ const STEPS = 80;
 const MOST_CELLS = 512;
 
 /**
- * Density of sorted values at even steps of a range, by Gaussians as wide as Scott's rule says. Of many values it is that of their means in 512 equal parts of
- * their range.
+ * Density of sorted values at even steps of a range, by Gaussians as wide as Scott's rule says, and as a step at least: a narrower one would stand between two
+ * steps, unseen. Of many values it is that of their means in 512 equal parts of their range.
  */
 function curve(sorted: Float64Array, [from, to]: readonly [number, number]): { v: number; d: number }[] {
   const [low = 0, high = low] = [sorted[0], sorted.at(-1)];
@@ -101,8 +101,7 @@ function curve(sorted: Float64Array, [from, to]: readonly [number, number]): { v
     cells.set(key, { sum: cell.sum + value, count: cell.count + 1 });
   }
   const parts = Array.from(cells.values(), ({ sum, count }) => ({ mean: sum / count, count }));
-  // equal values have no width of their own
-  const width = findBandwidth(sorted) || (to - from) / STEPS || 1;
+  const width = Math.max(findBandwidth(sorted) || 0, (to - from) / STEPS) || 1;
   const scale = width * sorted.length * Math.sqrt(2 * Math.PI);
   return Array.from({ length: STEPS + 1 }, (_, step) => {
     const v = from + ((to - from) * step) / STEPS;

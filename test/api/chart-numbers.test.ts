@@ -85,3 +85,21 @@ test('histograms of several facets count the same parts, unless each has a scale
   expect(widths(shared)).toEqual([10]);
   expect(widths(await cut({ facetScales: 'own' }))).toEqual([0.1, 2]);
 });
+
+const areaOf = (points: { v: number; d: number }[]) =>
+  points.slice(1).reduce((sum, { v, d }, index) => sum + ((v - points[index]!.v) * (d + points[index]!.d)) / 2, 0);
+
+test('a density is seen whose values are closer together than the steps it is drawn by', async () => {
+  const { data } = await specOf('density-plot', [
+    ['y', 'narrow'],
+    ['color', 'site'],
+  ]);
+  for (const [name, least] of [
+    ['large', 0.9],
+    ['small', 0.999],
+  ] as const) {
+    const area = areaOf(data.values.filter(({ s }: any) => s === name));
+    expect(area, name).toBeGreaterThan(least);
+    expect(area, name).toBeLessThan(1.001);
+  }
+});
