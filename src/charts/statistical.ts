@@ -199,14 +199,15 @@ const ridges: SpecMaker = (chart, { width, height }) => ({
 /** Mean and three standard deviations either side: a point beyond is out of control. */
 const control: SpecMaker = (chart) => {
   const given = chart.series.flatMap(({ points }) => pickNumbers(points['y']));
-  const mean = given.reduce((sum, value) => sum + value, 0) / Math.max(1, given.length);
-  const deviation = Math.sqrt(given.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, given.length - 1));
+  // no value has no mean, and one value no deviation
+  const mean = given.reduce((sum, value) => sum + value, 0) / given.length;
+  const deviation = Math.sqrt(given.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (given.length - 1));
   const x = chart.axes['x'] ? makeField(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' };
   const limits = [
     { v: mean, n: 'mean' },
     { v: mean + 3 * deviation, n: '+3σ' },
     { v: mean - 3 * deviation, n: '−3σ' },
-  ].filter(({ v }) => v > 0 || findLook(chart, 'y').scale !== 'log');
+  ].filter(({ v }) => Number.isFinite(v) && (v > 0 || findLook(chart, 'y').scale !== 'log'));
   const isOut = (y: unknown) => Math.abs(readNumber(y) - mean) > 3 * deviation;
   const out = pickDots(chart, { stays: isOut }).map((point) => ({ ...point, out: isOut(point['y']) }));
   return {

@@ -103,3 +103,13 @@ test('a density is seen whose values are closer together than the steps it is dr
     expect(area, name).toBeLessThan(1.001);
   }
 });
+
+test('limits of control are drawn of two values at least, and their mean of one', async () => {
+  const limits = async (least: number, below: number) => {
+    const filters = [{ column: 'row', operator: 'between', value: [least, below] }];
+    return (await specOf('spc-control-chart', [['y', 'gapped']], { filters })).layer[0].data.values.map(({ n }: any) => n);
+  };
+  expect(await limits(998, 1_200)).toEqual(['mean', '+3σ', '−3σ']);
+  expect(await limits(999, 1_200)).toEqual(['mean']);
+  expect(await limits(1_000, 1_200)).toEqual([]);
+});
