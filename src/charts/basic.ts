@@ -15,11 +15,14 @@ import {
 import { pickInk } from './look.ts';
 import { makeColor, makeField, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
+/** The round end of a stroke shows a value that has no neighbour to draw a line to. */
+const STROKE = { strokeCap: 'round' };
+
 const MARKS: Record<string, object> = {
-  line: { type: 'line' },
+  line: { type: 'line', ...STROKE },
   scatter: { type: 'point', filled: true, opacity: 0.7 },
   bar: { type: 'bar' },
-  area: { type: 'area', opacity: 0.5, line: true },
+  area: { type: 'area', opacity: 0.5, line: STROKE },
 };
 
 const x = (chart: Chart) => (chart.axes['x'] ? makeField(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' });

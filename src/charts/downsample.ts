@@ -34,3 +34,15 @@ export function pickLargestTriangles(x: readonly number[], y: readonly number[],
   chosen.push(kept.length - 1);
   return chosen.map((position) => kept[position] ?? 0);
 }
+
+/** Lists what stands around each gap of more than `longest` points without a finite y: the point before it, its first one, and the point after it. */
+export function listGapEnds(y: readonly number[], longest: number): number[] {
+  const ends: number[] = [];
+  let start = 0;
+  for (let index = 0; index <= y.length; index += 1) {
+    if (index < y.length && !Number.isFinite(y[index])) continue;
+    if (index - start > longest) ends.push(start - 1, start, index);
+    start = index + 1;
+  }
+  return ends.filter((index) => index >= 0 && index < y.length);
+}

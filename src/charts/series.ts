@@ -1,7 +1,7 @@
 /** Turns the rows of a chart's read into series that are ready to plot, and those into a chart. Pure. */
 import { AXES } from './adjusted.ts';
 import { MOST_LINE_POINTS, pickNumbers, printText, type Chart, type ChartSeries } from './chart.ts';
-import { pickLargestTriangles } from './downsample.ts';
+import { listGapEnds, pickLargestTriangles } from './downsample.ts';
 import type { Look } from './look.ts';
 import type { AxisKind, ChartAxis, Downsampling, Plotted, PlottedAxis, PlottedSeries, TraceType } from './plotted.model.ts';
 
@@ -60,11 +60,14 @@ function thinned(points: Record<string, unknown[]>, most: number): { points: Rec
   const y = points['y'] ?? [];
   const x = points['x'];
   if (y.length <= most || (x && typeof x[0] === 'string' && Number.isNaN(Date.parse(x[0])))) return { points, downsampled: null };
-  const kept = pickLargestTriangles(
+  const values = y.map((value) => (typeof value === 'number' ? value : NaN));
+  const picked = pickLargestTriangles(
     y.map((_, index) => (x ? asNumber(x[index], index) : index)),
-    y.map((value) => (typeof value === 'number' ? value : NaN)),
+    values,
     most,
   );
+  // a line that went on over a gap would show values that nobody measured
+  const kept = [...new Set([...picked, ...listGapEnds(values, y.length / most)])].sort((a, b) => a - b);
   return {
     points: Object.fromEntries(Object.entries(points).map(([channel, values]) => [channel, kept.map((index) => values[index] ?? null)])),
     downsampled: { method: 'largest-triangle-three-buckets', from: y.length, to: kept.length },

@@ -113,3 +113,54 @@ test('limits of control are drawn of two values at least, and their mean of one'
   expect(await limits(999, 1_200)).toEqual(['mean']);
   expect(await limits(1_000, 1_200)).toEqual([]);
 });
+
+/** Numbers of the strokes that a line of the picture has, and of those that are a dot. */
+async function countStrokes(sources: Sources, more: object = {}) {
+  const { text } = await draw('line', sources, { format: 'svg', ...more });
+  const [, path = ''] = /<g class="mark-line[^>]*><path[^>]* d="([^"]*)"/.exec(text) ?? [];
+  const strokes = path.split('M').slice(1);
+  return { strokes: strokes.length, dots: strokes.filter((stroke) => !stroke.includes('L')).length, text };
+}
+
+test('a line ends at a gap, also where it is thinned', async () => {
+  const few = { filters: [{ column: 'row', operator: 'between', value: [600, 2_000] }] };
+  expect(
+    await countStrokes(
+      [
+        ['x', 'row'],
+        ['y', 'gapped'],
+      ],
+      few,
+    ),
+  ).toMatchObject({ strokes: 2, dots: 0 });
+  expect(
+    await countStrokes([
+      ['x', 'row'],
+      ['y', 'gapped'],
+    ]),
+  ).toMatchObject({ strokes: 2, dots: 0 });
+  // of every second row nothing is missed
+  expect(
+    await countStrokes([
+      ['x', 'row'],
+      ['y', 'every_second'],
+    ]),
+  ).toMatchObject({ strokes: 1, dots: 0 });
+});
+
+test('a value without neighbours is drawn as a dot of the line', async () => {
+  const few = { filters: [{ column: 'row', operator: 'less_than', value: 10 }] };
+  for (const type of ['line', 'area']) {
+    const { text } = await draw(
+      type,
+      [
+        ['x', 'row'],
+        ['y', 'lonely'],
+      ],
+      { format: 'svg', ...few },
+    );
+    const [mark = ''] = /<g class="mark-line[^>]*><path[^>]*>/.exec(text) ?? [];
+    expect(mark, type).toMatch(/ d="M[^"L]*Z"/);
+    expect(mark, type).toContain('stroke-linecap="round"');
+  }
+});
