@@ -66,6 +66,50 @@ test('of several functions of a column a series is drawn by the one whose alias 
   expect((await drawn({ alias: 'with itself', aggregate: 'corr' })).y).toEqual([1, 1]);
 });
 
+test('a heatmap, contour or carpet groups by its y as by its x, and aggregates its z', async () => {
+  const few = { filters: [{ column: 'row', operator: 'less_than', value: 4 }] };
+  const heatmap = await specOf(
+    'heatmap',
+    [
+      ['x', 'row'],
+      ['y', 'site'],
+      ['z', 'row', { aggregate: 'sum' }],
+    ],
+    few,
+  );
+  expect(heatmap.data.values).toEqual([0, 1, 2, 3].map((row) => ({ x: row, y: row % 2 === 0 ? 'small' : 'large', z: row })));
+  const places = await specOf(
+    'heatmap',
+    [
+      ['x', 'site'],
+      ['y', 'row'],
+      ['z', 'size', { aggregate: 'count' }],
+    ],
+    few,
+  );
+  expect(places.data.values.map(({ x, y, z }: any) => [x, y, z]).sort()).toEqual([
+    ['large', 1, 1],
+    ['large', 3, 1],
+    ['small', 0, 1],
+    ['small', 2, 1],
+  ]);
+  const plain = (type: string, more: object) =>
+    specOf(
+      type,
+      [
+        ['x', 'narrow'],
+        ['y', 'row'],
+        ['z', 'size', more],
+      ],
+      few,
+    );
+  for (const type of ['contour', 'carpet']) {
+    const [of, summed] = [await plain(type, {}), await plain(type, { aggregate: 'max' })];
+    const valuesOf = ({ data, layer }: any) => data?.values ?? layer[2].data.values;
+    expect(valuesOf(summed), type).toEqual(valuesOf(of));
+  }
+});
+
 test('histograms of several facets count the same parts, unless each has a scale of its own', async () => {
   const cut = async (look: object) => {
     const chart = {

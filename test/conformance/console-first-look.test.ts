@@ -179,3 +179,29 @@ test('a row says of its times that they are those of UTC, and is printed in dark
   await page.emulateMedia({ media: 'screen' });
   expect(complaints.slice(before)).toEqual([]);
 });
+
+test('a heatmap whose cells are means has the places that it had of rows', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Cells', site.sample.organizationId);
+  const table = await uploadTable(site.owner, id, 'cells', 'column,row,height\n1,1,2\n1,2,4\n2,1,6\n2,2,8\n2,2,10\n');
+  const sources = ['x column', 'y row', 'z height'].map((each) => {
+    const [role, columnName] = each.split(' ');
+    return { role, columnName };
+  });
+  const search = new URLSearchParams({ type: 'heatmap', sources: JSON.stringify(sources) });
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart?${search.toString()}`);
+  const cells = page.locator('.drawing .mark-rect.role-mark > path');
+  await expect.poll(() => cells.count()).toBe(4);
+  const answered = page.waitForResponse((response) => /\/chart\?.*avg/.test(decodeURIComponent(response.url())));
+  await page.locator('#chart-summary').selectOption('avg');
+  const { data } = (await (await answered).json()) as { data: { values: { x: number; y: number; z: number }[] } };
+  expect(data.values).toEqual([
+    { x: 1, y: 1, z: 2 },
+    { x: 1, y: 2, z: 4 },
+    { x: 2, y: 1, z: 6 },
+    { x: 2, y: 2, z: 9 },
+  ]);
+  await expect.poll(() => cells.count()).toBe(4);
+  expect(complaints.slice(before)).toEqual([]);
+});

@@ -4,7 +4,7 @@ import { errors } from '../../errors.ts';
 import { parsePath } from '../../lakehouse/ask/resolve.ts';
 import type { ChannelPlan as Channel, Layout } from '../../charts/series.ts';
 import { isCalendar } from '../../lakehouse/terms/plan.ts';
-import { MEASURES, ROLES, SUMMED, WITH_ERRORS } from './roles.ts';
+import { isMeasure, ROLES, SUMMED, WITH_ERRORS } from './roles.ts';
 import type { ChartType, DataConfig, DataSource, SourceRole } from './visualizations.model.ts';
 
 /** How many plain rows, and how many groups, a chart reads at most. */
@@ -155,9 +155,9 @@ function plain(config: DataConfig, drafts: readonly Draft[]): Compiled {
 const outputOf = ({ column, timeBucket }: GroupKey) => (timeBucket === undefined ? column : `${column}_${timeBucket}`);
 
 /** Lists the group keys, x first, because a running sum runs along x. */
-function keysOf(config: DataConfig, drafts: readonly Draft[]): GroupKey[] {
+function keysOf(type: ChartType, config: DataConfig, drafts: readonly Draft[]): GroupKey[] {
   const given = (config.aggregation?.groupBy ?? []) as GroupKey[];
-  const measured = (draft: Draft) => MEASURES.has(draft.source.role) || draft.source.aggregate !== undefined;
+  const measured = (draft: Draft) => isMeasure(type, draft.source.role) || draft.source.aggregate !== undefined;
   const wanted = drafts.filter((draft) => !measured(draft)).sort((a, b) => Number(b.source.role === 'x') - Number(a.source.role === 'x'));
   const keys: GroupKey[] = [];
   for (const { column } of wanted)
@@ -165,9 +165,9 @@ function keysOf(config: DataConfig, drafts: readonly Draft[]): GroupKey[] {
   return [...keys, ...given.filter((key) => !keys.some(({ column }) => isSame(column, key.column)))];
 }
 
-function aggregated(config: DataConfig, drafts: readonly Draft[]): Compiled {
+function aggregated(type: ChartType, config: DataConfig, drafts: readonly Draft[]): Compiled {
   const answer = new Answer();
-  const keys = keysOf(config, drafts);
+  const keys = keysOf(type, config, drafts);
   for (const key of keys) answer.add(outputOf(key));
   const functions: FunctionCall[] = [];
   const add = (function_: FunctionCall) => {
@@ -230,11 +230,11 @@ const isSummed = (type: ChartType, { dataSources }: DataConfig): boolean =>
  */
 export function sumConfig(type: ChartType, config: DataConfig): DataConfig | null {
   const { dataSources } = config;
-  const measured = dataSources.filter(({ role }) => MEASURES.has(role));
-  const isPlaced = dataSources.some(({ role }) => !MEASURES.has(role) && role !== 'color' && role !== 'facet');
+  const measured = dataSources.filter(({ role }) => isMeasure(type, role));
+  const isPlaced = dataSources.some(({ role }) => !isMeasure(type, role) && role !== 'color' && role !== 'facet');
   const isOwn = measured.some(({ errorColumn, traceType = 'bar' }) => errorColumn !== undefined || traceType !== 'bar');
   if (!SUMMED.has(type) || isAggregated(config) || measured.length === 0 || !isPlaced || isOwn) return null;
-  return { ...config, dataSources: dataSources.map((source) => (MEASURES.has(source.role) ? { ...source, aggregate: 'sum' } : source)) };
+  return { ...config, dataSources: dataSources.map((source) => (isMeasure(type, source.role) ? { ...source, aggregate: 'sum' } : source)) };
 }
 
 /** Compiles a config in which every required role has a column. */
@@ -246,7 +246,7 @@ export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
     throw errors.queryRefused(`A ${type} chart shows no error bars; those of ${[...WITH_ERRORS].join(', ')} do.`);
   const counting = countsWithoutMeasure(type, drafts);
   const aggregates = counting || isAggregated(config);
-  const { request, at, error, zone } = (aggregates ? aggregated : plain)(config, drafts);
+  const { request, at, error, zone } = aggregates ? aggregated(type, config, drafts) : plain(config, drafts);
   let groups = 0;
   const channelOf = (draft: Draft): ChannelPlan => ({
     channel: draft.source.role === 'groupBy' ? `groupBy${groups++}` : draft.source.role,

@@ -68,8 +68,12 @@ export const WITH_ERRORS: ReadonlySet<ChartType> = new Set(['line', 'scatter', '
 /** Types that draw sums of rows, which those of a sample are not. */
 export const SUMMED: ReadonlySet<ChartType> = new Set(['bar', 'pie', 'alluvial']);
 
-/** Roles whose columns are measured, and so aggregated where the chart aggregates. Every other role gives a place or a group. */
-export const MEASURES: ReadonlySet<SourceRole> = new Set(['y', 'z', 'size', 'values', 'value']);
+const MEASURES: ReadonlySet<SourceRole> = new Set(['y', 'z', 'size', 'values', 'value']);
+/** Types whose y is a place, as their x is. */
+const PLACED: ReadonlySet<ChartType> = new Set(['heatmap', 'contour', 'carpet']);
+
+/** Whether columns of a role are measured, and so aggregated where the chart aggregates. Every other role gives a place or a group. */
+export const isMeasure = (type: ChartType, role: SourceRole): boolean => MEASURES.has(role) && !(role === 'y' && PLACED.has(type));
 
 const isNamed = ({ tableName, columnName }: DataSource) => tableName !== '' && columnName !== '';
 

@@ -1,5 +1,5 @@
 import { isAdjusted } from '../../../src/charts/adjusted.ts';
-import { findAxisKind, MEASURES, WITH_ERRORS } from '../../../src/api/visualizations/roles.ts';
+import { findAxisKind, isMeasure, WITH_ERRORS } from '../../../src/api/visualizations/roles.ts';
 import { CHART_ERRORS, type ChartType, type SourceRole } from '../../../src/api/visualizations/visualizations.model.ts';
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
 import type { Filter } from '../table/search.ts';
@@ -56,7 +56,7 @@ function Text({ id, label, value, onChange }: { id: string; label: string; value
 /** The columns that are drawn, those of them that are measures, and how these are summed up. */
 function measuredOf({ type, sources = [] }: ChartShown) {
   const drawn = drawnSources(type, sources);
-  const measures = drawn.filter(({ role }) => MEASURES.has(role));
+  const measures = drawn.filter(({ role }) => isMeasure(type, role));
   return {
     drawn,
     measures,
@@ -81,14 +81,16 @@ export function ChartForm({ search, columns, change }: FormProps) {
   const bucket = aggregation?.groupBy?.find(({ column }) => column === moment)?.timeBucket;
 
   const setMeasures = (next: (source: Source) => Source) =>
-    change(({ sources = [] }) => ({ sources: sources.map((source) => (MEASURES.has(source.role) ? next(source) : source)) }));
+    change(({ sources = [] }) => ({ sources: sources.map((source) => (isMeasure(type, source.role) ? next(source) : source)) }));
   const setRole = (role: SourceRole, at: number, columnName: string) =>
     change((now) => {
       const { sources = [] } = now;
       const { summary: aggregate, error: bars } = measuredOf(now);
       const playing = sources.filter((source) => source.role === role);
       const more =
-        MEASURES.has(role) && aggregate !== undefined ? { aggregate, ...(role === 'y' && bars !== undefined ? { error: bars } : {}) } : {};
+        isMeasure(type, role) && aggregate !== undefined
+          ? { aggregate, ...(role === 'y' && bars !== undefined ? { error: bars } : {}) }
+          : {};
       const next = columnName === '' ? [] : [{ ...more, ...playing[at], role, columnName }];
       return { sources: [...sources.filter((source) => source.role !== role), ...playing.slice(0, at), ...next, ...playing.slice(at + 1)] };
     });

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { MEASURES } from '../../../src/api/visualizations/roles.ts';
+import { isMeasure } from '../../../src/api/visualizations/roles.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
@@ -29,10 +29,10 @@ const NARROW = 640;
 const SMALL = { width: 260, height: 240 };
 
 /** What a chart is called unless somebody names it: `spad by genotype, treatment`. */
-function usualName(sources: readonly Source[]): string {
-  const [drawn, places] = [true, false].map((isMeasure) =>
+function usualName(type: ChartShown['type'], sources: readonly Source[]): string {
+  const [drawn, places] = [true, false].map((isDrawn) =>
     sources
-      .filter(({ role }) => MEASURES.has(role) === isMeasure)
+      .filter(({ role }) => isMeasure(type, role) === isDrawn)
       .map(({ columnName }) => (columnName === '*' ? said.everyRow : columnName)),
   );
   return [drawn, places].flatMap((names = []) => (names.length === 0 ? [] : [names.join(', ')])).join(said.by);
@@ -77,7 +77,7 @@ export function ChartPage() {
   const isSummedUp = axes === null && axesOf(search.type, measured.map(withoutSum), columns) !== null;
   const maySay = capabilities.canContribute && experiment.status !== 'archived' && columns.some((column) => column.name === 'annotations');
   const missing = missingOf(search.type, measured);
-  const usual = usualName(measured);
+  const usual = usualName(search.type, measured);
   const name = stored.data?.name ?? usual;
   const chart = chartBody(table, search, name.slice(0, 255));
   const { asOf } = search;

@@ -1,5 +1,5 @@
 import { isAdjusted, type AxisName } from '../../../src/charts/adjusted.ts';
-import { ROLES, WITH_ERRORS, type RoleRule } from '../../../src/api/visualizations/roles.ts';
+import { isMeasure, ROLES, WITH_ERRORS, type RoleRule } from '../../../src/api/visualizations/roles.ts';
 import type { ChartType, SourceRole } from '../../../src/api/visualizations/visualizations.model.ts';
 import type { BodyOf } from '../../../clients/typescript/src/types.ts';
 import type { ChartSearch, Look, Source } from './search.ts';
@@ -59,7 +59,7 @@ export function drawnSources(type: ChartType, sources: readonly Source[]): Sourc
   const played = rolesOf(type).flatMap(([role, { many }]) => sources.filter((one) => one.role === role).slice(0, many === true ? 50 : 1));
   return played.map(({ error, aggregate, ...source }) => ({
     ...source,
-    ...(aggregate !== undefined && sumsUp(type) ? { aggregate } : {}),
+    ...(aggregate !== undefined && sumsUp(type) && (source.role !== 'y' || isMeasure(type, 'y')) ? { aggregate } : {}),
     ...(error !== undefined && WITH_ERRORS.has(type) ? { error } : {}),
   }));
 }
