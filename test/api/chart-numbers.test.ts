@@ -110,6 +110,18 @@ test('a heatmap, contour or carpet groups by its y as by its x, and aggregates i
   }
 });
 
+test('the stages of an alluvial chart stand in the order of its columns', async () => {
+  const few = { filters: [{ column: 'row', operator: 'less_than', value: 2 }] };
+  const stages = [
+    ['groupBy', 'site'],
+    ['groupBy', 'row'],
+    ['groupBy', 'lonely'],
+  ] as const;
+  const { layer } = await specOf('alluvial', stages, few);
+  const titles = (layer as { mark: { fontWeight?: string }; data: { values: { t: string }[] } }[]).find(({ mark }) => mark.fontWeight);
+  expect(titles?.data.values.map(({ t }) => t)).toEqual(['site', 'row', 'lonely']);
+});
+
 test('histograms of several facets count the same parts, unless each has a scale of its own', async () => {
   const cut = async (look: object) => {
     const chart = {

@@ -259,7 +259,8 @@ export function compileChart(type: ChartType, config: DataConfig): ChartPlan {
   if (!aggregates && drafts.some(({ source }) => source.error !== undefined))
     throw errors.queryRefused('Error bars of rows are drawn where they are aggregated: give the series "aggregate": "avg".');
   const measuredBySeries = drafts.filter(({ source }) => source.role === seriesRole);
-  const own = seriesRole === 'y' ? measuredBySeries : measuredBySeries.slice(0, 1);
+  // what is a series' own stands after what all share: the last stage of an alluvial chart
+  const own = seriesRole === 'y' ? measuredBySeries : measuredBySeries.slice(-1);
   const single = (role: SourceRole) => drafts.find(({ source }) => source.role === role);
   const shared = drafts
     .filter((draft) => !own.includes(draft) && draft.source.role !== 'color' && draft.source.role !== 'facet')
