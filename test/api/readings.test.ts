@@ -79,3 +79,13 @@ test.each([
   expect(status).toBe(400);
   expect(body).toMatchObject({ code: 'INVALID_INPUT', errors: [{ path: at }] });
 });
+
+test('a heading keeps its name beside headings that repeat, which get other numbers', async () => {
+  await send('repeated', 'plot,a,a,a_2,A\n1,10,20,30,40\n');
+  const columns = 'plot,a,a_2,a_3,A_4';
+  expect(await rowsOf('repeated', { columns })).toEqual([{ plot: 1, a: 10, a_2: 30, a_3: 20, A_4: 40 }]);
+  const tables = (await owner('GET', `/api/v1/experiments/${experimentId}/tables`)).body;
+  const { identifier } = tables.find(({ displayName }: { displayName: string }) => displayName === 'repeated');
+  await send('repeated', 'a_2,A,plot,a,a\n300,400,2,100,200\n', { targetKind: 'existing', uploadTableId: identifier });
+  expect((await rowsOf('repeated', { columns }))[1]).toEqual({ plot: 2, a: 100, a_2: 300, a_3: 200, A_4: 400 });
+});

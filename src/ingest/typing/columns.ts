@@ -88,8 +88,8 @@ function findHomes(keys: readonly string[], known: readonly KnownName[], rules: 
 /**
  * Names the columns for the keys of a file, in order. A key goes where it went before. Any other key is itself the name (trimmed), with these exceptions. An
  * empty key is named by its place (`column_3`). The name of a base column gets a prefix (`data_id`). So does a key that ends in `__text`, where odd values go
- * (`data_x__text_1`). A name that repeats an earlier one or one of `taken`, in any case, gets a number (`temp_2`). Names are cut at 255 characters. NUL and
- * lone surrogates become U+FFFD.
+ * (`data_x__text_1`). A name that repeats an earlier one or one of `taken`, in any case, gets a number (`temp_2`) that no other key has. Names are cut at 255
+ * characters. NUL and lone surrogates become U+FFFD.
  */
 export function nameColumns(
   keys: readonly string[],
@@ -98,12 +98,14 @@ export function nameColumns(
   const clean = keys.map(cleanText);
   const homes = known.length === 0 ? new Map<number, string>() : findHomes(clean, known, rules);
   for (const name of homes.values()) taken.add(name.toLowerCase());
+  const own = new Set(clean.map((key, index) => nameAlone(key, index, rules).toLowerCase()));
   return clean.map((key, index) => {
     const home = homes.get(index);
     if (home !== undefined) return { key, name: home };
     const wanted = nameAlone(key, index, rules);
     let name = wanted;
-    for (let count = 2; taken.has(name.toLowerCase()); count += 1) name = `${cut(wanted, MAX_NAME - 8)}_${count}`;
+    for (let count = 2; taken.has(name.toLowerCase()) || (name !== wanted && own.has(name.toLowerCase())); count += 1)
+      name = `${cut(wanted, MAX_NAME - 8)}_${count}`;
     taken.add(name.toLowerCase());
     return { key, name };
   });
