@@ -10,7 +10,7 @@ create macro signed(b) as case
   when regexp_full_match(b, '−((0|[1-9][0-9]*)([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]+)?') then '-' || b[2:] else b end;
 -- A number that is a mark is one however it is spelled: `-999.0` beside `-999`.
 create macro is_mark(b) as list_contains(getvariable('missing_marks'), b) or (getvariable('missing_numbers') is not null
-  and is_number(replace(signed(b), ',', '.')) and coalesce(list_contains(getvariable('missing_numbers'), number_key(replace(signed(b), ',', '.'))), false));
+  and is_number(replace(signed(b), ',', '.')) and coalesce(list_contains(getvariable('missing_numbers'), number_keys([replace(signed(b), ',', '.')])[1]), false));
 create macro is_missing(v) as case
   when list_contains(getvariable('missing_marks'), v) then true
   when is_padded(v) or getvariable('missing_numbers') is not null then coalesce(is_mark(bare(v)), false)

@@ -278,7 +278,7 @@ export async function chooseReadings(
   await session.prepare([
     setVariable('missing_marks', options.missing ?? MISSING_MARKS),
     {
-      sql: "set variable missing_numbers = (select list(number_key(mark)) from (select unnest(getvariable('missing_marks')) as mark) where is_number(mark))",
+      sql: "set variable missing_numbers = (select number_keys(list(mark)) from (select unnest(getvariable('missing_marks')) as mark) where is_number(mark))",
       values: [],
     },
   ]);
