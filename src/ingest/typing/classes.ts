@@ -82,13 +82,19 @@ function unionOf(field: BronzeField, hasText: boolean): string {
   return `case when count(${column}) > 0 then ${TEXT_CLASSES.text} else 0 end${large}`;
 }
 
-/** What is known of columns by the way they are read, or of a declared type by the first values. */
-function* listKnown(fields: readonly BronzeField[], sample?: ReadonlyMap<string, Stats>): Generator<[string, Stats]> {
+/** What the values of columns are, by column, and whether the first records that were looked at are all there are. */
+interface Classified {
+  stats: Map<string, Stats>;
+  isWhole: boolean;
+}
+
+/** What is known of columns by the way they are read, or by the first values: where there are no others, and of a declared type. */
+function* listKnown(fields: readonly BronzeField[], sample?: Classified): Generator<[string, Stats]> {
   for (const { column, form, read } of fields) {
-    const first = sample?.get(column);
+    const first = sample?.stats.get(column);
     const classes = read && isDeclared(form) ? (read.reading.fitting > 0 ? TEXT_CLASSES.text : 0) : read?.classes;
     if (classes !== undefined) yield [column, { classes, kinds: { n: 0, s: 0, b: 0, j: 0 }, digits: NONE }];
-    else if (first && first.classes !== 0 && isDeclared(form) && form.kind !== 'bigint') yield [column, first];
+    else if (first && (sample?.isWhole || (first.classes !== 0 && isDeclared(form) && form.kind !== 'bigint'))) yield [column, first];
   }
 }
 
@@ -97,28 +103,33 @@ export async function classify(
   session: StagingSession,
   pipelines: Pipelines,
   fields: readonly BronzeField[],
-  sample?: ReadonlyMap<string, Stats>,
-): Promise<Map<string, Stats>> {
-  const all = new Map(listKnown(fields, sample));
-  const open = fields.filter(({ column }) => !all.has(column));
+  sample?: Classified,
+): Promise<Classified> {
+  const stats = new Map(listKnown(fields, sample));
+  const open = fields.filter(({ column }) => !stats.has(column));
+  let isWhole = false;
   for (let at = 0; at < open.length; at += BATCH) {
     const batch = open.slice(at, at + BATCH);
     const kind = ({ column, form }: BronzeField, letter: string) =>
       form === 'token' ? `count(*) filter (where starts_with(${column}, '${letter}'))` : letter === 's' ? `count(${column})` : '0';
     const classes = batch.map(
       (field, index) =>
-        `${unionOf(field, ((sample?.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0)} as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
+        `${unionOf(field, ((sample?.stats.get(field.column)?.classes ?? 0) & TEXT_CLASSES.text) !== 0)} as x${index}, ${kind(field, 'n')} as n${index}, ${kind(field, 's')} as s${index}, ${kind(field, 'b')} as b${index}, ${kind(field, 'j')} as j${index}`,
     );
     const [row = {}] = await session.rows(
-      fill(pipelines.uploadedClasses, { classes: classes.join(', '), limit: sample === undefined ? `limit ${SAMPLE}` : '' }),
+      fill(pipelines.uploadedClasses, {
+        classes: ['count(*) as records', ...classes].join(', '),
+        limit: sample === undefined ? `limit ${SAMPLE}` : '',
+      }),
     );
+    isWhole = Number(row['records'] ?? 0) < SAMPLE;
     const count = (name: string) => Number(row[name] ?? 0);
     batch.forEach((field, index) => {
       const kinds = { n: count(`n${index}`), s: count(`s${index}`), b: count(`b${index}`), j: count(`j${index}`) };
-      all.set(field.column, { classes: count(`x${index}`), kinds, digits: NONE });
+      stats.set(field.column, { classes: count(`x${index}`), kinds, digits: NONE });
     });
   }
-  return all;
+  return { stats, isWhole };
 }
 
 /** Adds to `stats` how many digits the numbers of these columns have. */

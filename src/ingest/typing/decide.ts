@@ -223,7 +223,7 @@ export async function decideFileTypes(
     pipelines,
     fields.filter(({ read }) => !read),
   );
-  const stats = await classify(session, pipelines, fields, sample);
+  const { stats } = await classify(session, pipelines, fields, sample);
   const counted = fields.filter(
     ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
   );

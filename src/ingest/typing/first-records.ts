@@ -75,7 +75,7 @@ export async function decideTypesAsBegun(
   fields: readonly BronzeField[],
   known: readonly ColumnState[],
 ): Promise<TypedFile | undefined> {
-  const first = await classify(session, pipelines, fields);
+  const { stats: first } = await classify(session, pipelines, fields);
   const naming = {
     origin: 'uploaded' as const,
     names: nameColumns(
