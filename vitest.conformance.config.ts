@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     ...asNpm,
     include: ['test/conformance/**/*.test.ts'],
-    globalSetup: ['test/support/built.ts', 'test/support/generated-client.ts', 'test/support/global.ts'],
+    globalSetup: ['test/support/built.ts', 'test/support/generated-client.ts', 'test/support/global.ts', 'test/support/sample-site.ts'],
     sequence: { sequencer: LongestFirst },
     maxWorkers: 2,
     testTimeout: 180_000,

@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { vi } from 'vitest';
+import { inject, vi } from 'vitest';
 import { lettersTo, nextCode } from './outbox.ts';
 import { spawnServer, type ServerProcess } from './process.ts';
 import { callsTo, type Call } from './server.ts';
@@ -33,9 +33,11 @@ export async function signInByCode(page: Page, { baseUrl, dataDir }: { baseUrl: 
   await page.waitForURL(`${baseUrl}/`);
 }
 
-/** Starts one. `environment` adds settings. */
+/** Starts one over a copy of the sample. `environment` adds settings. */
 export async function startConsoleSite(environment: Record<string, string> = {}): Promise<ConsoleSite> {
   const dataDir = mkdtempSync(join(tmpdir(), 'fieldlake-console-'));
+  const made = inject('sampleFolder');
+  if (made !== '') cpSync(made, dataDir, { recursive: true });
   const server = await spawnServer({ DATA_DIR: dataDir, SAMPLE_DATA: 'on', SIGN_INS_PER_MINUTE: '100', ...environment });
   await vi.waitUntil(() => /Try these/.test(server.output()), { timeout: 120_000 });
   const quickstart = JSON.parse(readFileSync(join(dataDir, 'quickstart.json'), 'utf8')) as Record<string, string>;
