@@ -35,3 +35,14 @@ test('a share is given to whoever has waited longest and has room', async () => 
   expect(shares.waiting).toBe(0);
   await expect(shares.acquire('a', 'o', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
 });
+
+test('nobody waits behind a statement that waits for the share of its own caller', async () => {
+  const shares = new FairShares({ ...limits, perCaller: 1 });
+  const held = await shares.acquire('a', 'o');
+  const waiting = shares.acquire('a', 'o');
+  const free = await Promise.race([shares.acquire('b', 'o'), new Promise<null>((resolve) => setImmediate(() => resolve(null)))]);
+  expect(free).not.toBeNull();
+  expect(shares.waiting).toBe(1);
+  for (const give of [held, await (held(), waiting), free]) give?.();
+  expect(shares.waiting).toBe(0);
+});

@@ -64,8 +64,9 @@ export class FairShares {
   async acquire(caller: string, owner: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     const { waiting, waitMs } = this.#limits;
-    const isFirst = !this.#queue.some((waiter) => waiter.caller === caller || waiter.owner === owner);
-    if (!(isFirst && this.#hasRoom(caller, owner))) {
+    // nobody who waits has room, so whoever has it passes no one whose own share is free
+    if (this.#hasRoom(caller, owner)) this.#take(caller, owner);
+    else {
       if (this.#queue.filter((waiter) => waiter.caller === caller).length >= waiting)
         throw errors.callerBusy().with({ retryAfter: waitMs / 1000 });
       await new Promise<void>((resolve, reject) => {
@@ -81,7 +82,7 @@ export class FairShares {
         signal?.addEventListener('abort', leave, { once: true });
         this.#queue.push(waiter);
       });
-    } else this.#take(caller, owner);
+    }
     let held = true;
     return () => {
       if (!held) return;
