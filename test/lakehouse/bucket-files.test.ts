@@ -125,6 +125,37 @@ test('files that are held stay, and whoever needs their room waits for it', asyn
   await files.close();
 });
 
+test('of two that wait for the same room, one gets it', async () => {
+  const files = await open('same-room');
+  const made = await someFiles(files, 7);
+  const hold = (from: number, to: number) => files.hold(made.slice(from, to).map(({ full }) => full));
+  const release = await hold(0, 3);
+  const waiting = [hold(3, 5), hold(5, 7)];
+  await sleep(100);
+  release();
+  const first = await Promise.race(waiting);
+  await sleep(100);
+  expect(bytesIn(files.folder)).toBeLessThanOrEqual(CAP);
+  first();
+  for (const end of await Promise.all(waiting)) end();
+  expect(gets).toHaveLength(7);
+  await files.close();
+});
+
+test('nothing more is brought for a hold that has failed', async () => {
+  const files = await open('failed', 10_000 * KB);
+  const made = await someFiles(files, 40);
+  slowMs = 20;
+  // the last is brought first
+  await inner.delete(made.at(-1)!.path);
+  await expect(files.hold(made.map(({ full }) => full))).rejects.toMatchObject({ code: 'LAKE_FILE_UNREADABLE' });
+  await sleep(300);
+  expect(gets.length).toBeLessThan(20);
+  await read(files, made.slice(0, -1));
+  expect(bytesIn(files.folder)).toBe(39 * 100 * KB);
+  await files.close();
+});
+
 test('a statement over more than the cap is refused before anything is brought', async () => {
   const files = await open('refused');
   const made = await someFiles(files, 4);

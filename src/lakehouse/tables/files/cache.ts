@@ -81,7 +81,12 @@ export class FileCache {
   async hold(files: readonly FileFacts[], fetch: (file: FileFacts) => Promise<void>, signal: AbortSignal): Promise<() => void> {
     const needed = files.reduce((sum, { byteCount }) => sum + byteCount, 0);
     if (needed > this.#most) throw errors.lakeCacheTooSmall(mebibytes(needed), mebibytes(this.#most));
-    await this.#waitForRoom(files, signal);
+    const patience = AbortSignal.timeout(ROOM_MS);
+    // nothing is awaited between the look at the room and its taking: somebody else would see the same room
+    while (this.#pinned + this.#more(files) > this.#most)
+      await once(this.#holds, 'left', { signal: AbortSignal.any([signal, patience]) }).catch(() => {
+        throw signal.aborted ? signal.reason : errors.warehouseBusy();
+      });
     const pinned = files.map((file) => [file, this.#pin(file)] as const);
     let isHeld = true;
     const release = () => {
@@ -94,7 +99,8 @@ export class FileCache {
       this.#shrink();
       const missing = pinned.filter(([{ path, byteCount }, { coming }]) => coming !== undefined || sizeOf(this.pathOf(path)) !== byteCount);
       const bring = async () => {
-        for (let next = missing.pop(); next; next = missing.pop()) await awaitOrAbort(this.#bring(next[0], next[1], fetch), signal);
+        for (let next = missing.pop(); next && isHeld; next = missing.pop())
+          await awaitOrAbort(this.#bring(next[0], next[1], fetch), signal);
       };
       await Promise.all(Array.from({ length: DOWNLOADS }, bring));
       return release;
@@ -164,15 +170,6 @@ export class FileCache {
   /** Bytes that these files add to the held copies; files that are held already add none. */
   #more(files: readonly FileFacts[]): number {
     return files.reduce((sum, { path, byteCount }) => sum + ((this.#entries.get(path)?.pins ?? 0) > 0 ? 0 : byteCount), 0);
-  }
-
-  async #waitForRoom(files: readonly FileFacts[], signal: AbortSignal): Promise<void> {
-    const patience = AbortSignal.timeout(ROOM_MS);
-    while (this.#pinned + this.#more(files) > this.#most) {
-      await once(this.#holds, 'left', { signal: AbortSignal.any([signal, patience]) }).catch(() => {
-        throw signal.aborted ? signal.reason : errors.warehouseBusy();
-      });
-    }
   }
 
   #shrink(): void {
