@@ -1,7 +1,7 @@
 /** Compiles a plan for a dialect into a statement. Every kind is covered, every value is bound, and the dialect quotes every identifier. */
 import { errors } from '../../errors.ts';
 import { BIGINT, DOUBLE, STRING, makeDecimal, type ColumnType } from '../terms/catalog.ts';
-import { bound, joinFragments, q, raw, type Dialect, type Fragment } from '../terms/dialect.ts';
+import { bound, joinFragments, printOrder, q, raw, type Dialect, type Fragment } from '../terms/dialect.ts';
 import { printConstant } from './constants.ts';
 import type { Beyond, Expr, ExprKind, Output, Plan, PlanKind, ScanColumn, Sort } from '../terms/plan.ts';
 import { PATTERNS } from './member-text.ts';
@@ -15,7 +15,7 @@ const ORDERINGS = { less: '<', at_most: '<=', greater: '>', at_least: '>=' } as 
 
 const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
   column: ({ name }, dialect) => raw(dialect.quote(name)),
-  field: ({ of, name }, dialect) => dialect.field(expression(of, dialect), name),
+  field: ({ of, name }, dialect) => field(expression(of, dialect), name, dialect),
   member: ({ of, keys, type }, dialect) => {
     const text = dialect.member(expression(of, dialect), keys);
     const pattern = PATTERNS[type.kind];
@@ -27,11 +27,7 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
     return q`case when ${expression(unless, dialect)} is not null then ${made} end`;
   },
   list: ({ of, type }, dialect) => (of ? q`coalesce(${expression(of, dialect)}, ${dialect.emptyList(type)})` : dialect.emptyList(type)),
-  coalesce: ({ of }, dialect) =>
-    q`coalesce(${joinFragments(
-      of.map((part) => expression(part, dialect)),
-      ', ',
-    )})`,
+  coalesce: ({ of }, dialect) => q`coalesce(${joinFragments(expressions(of, dialect))})`,
   compare: ({ how, left, right }, dialect) => {
     const sides = [expression(left, dialect), expression(right, dialect)] as const;
     if (how === 'equals') return dialect.equals(...sides, inferExprType(left));
@@ -39,45 +35,34 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
   },
   in: ({ of, values, negated }, dialect) => {
     const one = () => expression(of, dialect);
-    const list = values.map((value) => expression(value, dialect));
-    if (negated) return q`(${one()} is null or ${one()} not in (${joinFragments(list, ', ')}))`;
+    const list = expressions(values, dialect);
+    if (negated) return q`(${one()} is null or ${one()} not in (${joinFragments(list)}))`;
     const [only, ...others] = list;
-    return only && others.length === 0 ? dialect.equals(one(), only, inferExprType(of)) : q`${one()} in (${joinFragments(list, ', ')})`;
+    return only && others.length === 0 ? dialect.equals(one(), only, inferExprType(of)) : q`${one()} in (${joinFragments(list)})`;
   },
-  text: ({ how, of, text }, dialect) =>
-    dialect[how === 'contains' ? 'contains' : 'startsWith'](expression(of, dialect), expression(text, dialect)),
+  text: ({ how, of, text }, dialect) => {
+    const [whole, part] = [expression(of, dialect), expression(text, dialect)];
+    return how === 'contains' ? q`contains(${whole}, ${part})` : dialect.startsWith(whole, part);
+  },
   missing: ({ of, negated }, dialect) => q`${expression(of, dialect)} is ${raw(negated ? 'not null' : 'null')}`,
   digest: ({ of }, dialect) => q`md5(${expression(of, dialect)})`,
   holds: ({ of, path, values, negated }, dialect) => {
-    const list = values.map((value) => expression(value, dialect));
     const found = dialect.holds(expression(of, dialect), (element) => {
-      const field = path.reduce((inner, name) => dialect.field(inner, name), element);
-      return q`${field} in (${joinFragments(list, ', ')})`;
+      const sought = path.reduce((inner, name) => field(inner, name, dialect), element);
+      return q`${sought} in (${joinFragments(expressions(values, dialect))})`;
     });
     return q`${raw(negated ? 'not ' : '')}coalesce(${found}, false)`;
   },
-  every: ({ of }, dialect) =>
-    joinFragments(
-      of.map((part) => q`(${expression(part, dialect)})`),
-      ' and ',
-    ),
-  some: ({ of }, dialect) =>
-    joinFragments(
-      of.map((part) => q`(${expression(part, dialect)})`),
-      ' or ',
-    ),
+  every: ({ of }, dialect) => joinConditions(of, ' and ', dialect),
+  some: ({ of }, dialect) => joinConditions(of, ' or ', dialect),
   bucket: ({ of, unit, zone }, dialect) => dialect.bucket(expression(of, dialect), inferExprType(of), unit, zone),
   instant: ({ of, zone }, dialect) => dialect.instant(expression(of, dialect), zone),
-  aggregate: ({ how, of, second, order, fraction, type }, dialect) =>
-    dialect.aggregate({
-      how,
-      of: of && expression(of, dialect),
-      ofType: of && inferExprType(of),
-      second: second ? expression(second, dialect) : null,
-      order: (order ?? []).map((sort) => ({ expr: expression(sort.expr, dialect), descending: sort.descending })),
-      fraction: fraction ?? null,
-      type,
-    }),
+  aggregate: ({ how, of, second, order = [], fraction = null, type }, dialect) => {
+    if (!of) return raw('count(*)');
+    const input = { of: expression(of, dialect), ofType: inferExprType(of), second: second ? expression(second, dialect) : null };
+    const sorts = order.map((sort) => ({ expr: expression(sort.expr, dialect), descending: sort.descending }));
+    return dialect.aggregate({ how, ...input, order: sorts, fraction, type });
+  },
   distance: ({ of, from }, dialect) => {
     const type = inferExprType(of);
     const [value, start] = [expression(of, dialect), expression(from, dialect)];
@@ -92,13 +77,7 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
     const value = of && expression(of, dialect);
     const counted = value && beside ? q`case when ${expression(beside, dialect)} is not null then ${value} end` : value;
     const total = counted ? (how === 'min' ? q`min(${counted})` : q`sum(${dialect.addend(counted, type)})`) : raw('count(*)');
-    const by =
-      partition.length === 0
-        ? raw('')
-        : q`partition by ${joinFragments(
-            partition.map((expr) => expression(expr, dialect)),
-            ', ',
-          )} `;
+    const by = partition.length === 0 ? raw('') : q`partition by ${joinFragments(expressions(partition, dialect))} `;
     const over = order.length === 0 ? raw('') : q`order by ${ordering(order, dialect)} `;
     const frame = raw(whole ? '' : 'rows between unbounded preceding and current row');
     return q`cast(${total} over (${by}${over}${frame}) as ${raw(dialect.cast(type))})`;
@@ -108,16 +87,19 @@ const EXPRESSIONS: { [K in ExprKind]: Visit<K> } = {
 // TypeScript cannot see that the record's entry takes the expression whose kind picked it.
 const expression = (expr: Expr, dialect: Dialect): Fragment => (EXPRESSIONS[expr.kind] as Visit<ExprKind>)(expr, dialect);
 
-const ordering = (by: readonly Sort[], dialect: Dialect): Fragment =>
+const expressions = (exprs: readonly Expr[], dialect: Dialect): Fragment[] => exprs.map((expr) => expression(expr, dialect));
+const joinConditions = (of: readonly Expr[], word: ' and ' | ' or ', dialect: Dialect): Fragment =>
   joinFragments(
-    by.map(({ expr, descending, nullsFirst }) => dialect.order(expression(expr, dialect), descending, nullsFirst)),
-    ', ',
+    expressions(of, dialect).map((part) => q`(${part})`),
+    word,
   );
+const field = (of: Fragment, name: string, dialect: Dialect): Fragment => q`${of}.${raw(dialect.quote(name))}`;
+const ordering = (by: readonly Sort[], dialect: Dialect): Fragment =>
+  joinFragments(by.map(({ expr, descending, nullsFirst }) => printOrder(expression(expr, dialect), descending, nullsFirst)));
 
 const named = (value: Fragment, as: string, dialect: Dialect) => q`${value} as ${raw(dialect.quote(as))}`;
 const outputs = (list: readonly Output[], dialect: Dialect): Fragment[] =>
   list.map(({ as, expr }) => named(expression(expr, dialect), as, dialect));
-const list = (parts: readonly Fragment[]) => joinFragments(parts, ', ');
 
 const orTotal = (object: Fragment, { place, limit, total }: Beyond, dialect: Dialect): Fragment =>
   q`case when ${raw(dialect.quote(place))} <= ${bound(BigInt(limit), BIGINT)} then ${object} else ${dialect.text(raw(dialect.quote(total)), BIGINT)} end`;
@@ -135,8 +117,8 @@ interface Place {
 type Join = Extract<Plan, { kind: 'join' }>;
 
 const join = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, line, nested }: Place): Fragment => {
-  const added = q`select ${raw(dialect.quote(rightKey))}, ${list(outputs(adds, dialect))} from (${nested(right)})`;
-  const names = list(adds.map(({ as }) => raw(`r.${dialect.quote(as)}`)));
+  const added = q`select ${raw(dialect.quote(rightKey))}, ${joinFragments(outputs(adds, dialect))} from (${nested(right)})`;
+  const names = joinFragments(adds.map(({ as }) => raw(`r.${dialect.quote(as)}`)));
   const keys = raw(`l.${dialect.quote(leftKey)} = r.${dialect.quote(rightKey)}`);
   return q`select l.*, ${names}${line}from (${nested(left)}) as l${line}left join (${added}) as r on ${keys}`;
 };
@@ -153,10 +135,10 @@ const joinInOrder = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, 
   const [key, sought, known] = [name(rightKey), name(leftKey), name(KNOWN)] as const;
   const names = adds.map(({ as }) => raw(`r.${dialect.quote(as)}`));
   const keyed = () => q`from (${nested(right)}) where ${key} is not null`;
-  const added = q`select ${key}, ${list(outputs(adds, dialect))} ${keyed()} union all select null${raw(', null'.repeat(adds.length))}`;
+  const added = q`select ${key}, ${joinFragments(outputs(adds, dialect))} ${keyed()} union all select null${raw(', null'.repeat(adds.length))}`;
   const ordered = q`select * from (${nested(left)}) qualify ${lined}`;
   const marked = q`select *, case when ${sought} in (select ${key} ${keyed()}) then ${sought} end as ${known} from (${ordered})`;
-  return q`select l.* exclude (${known}), ${list(names)}${line}from (${marked}) as l${line}join (${added}) as r on l.${known} is not distinct from r.${key}`;
+  return q`select l.* exclude (${known}), ${joinFragments(names)}${line}from (${marked}) as l${line}join (${added}) as r on l.${known} is not distinct from r.${key}`;
 };
 
 const nothing = ({ type }: ScanColumn): Expr => ({ kind: 'value', value: null, type });
@@ -164,7 +146,7 @@ const nothing = ({ type }: ScanColumn): Expr => ({ kind: 'value', value: null, t
 /** Prints a relation of these columns that has no rows. */
 const emptyRows = (columns: readonly ScanColumn[], dialect: Dialect): Fragment => {
   const typed = columns.map(({ name, type }) => raw(`cast(null as ${dialect.cast(type)}) as ${dialect.quote(name)}`));
-  return q`(select ${joinFragments(typed, ', ')} where false)`;
+  return q`(select ${joinFragments(typed)} where false)`;
 };
 
 const PLANS: { [K in PlanKind]: Print<K> } = {
@@ -177,7 +159,7 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     const typed = columns.filter(({ name, isEmpty }) => name === 'experiment_id' || (needed.includes(name) && !isEmpty));
     const only = q`${raw(dialect.quote('experiment_id'))} = ${dialect.value(scope.experimentId, STRING)}`;
     const from = rows.files.length === 0 ? emptyRows(typed, dialect) : dialect.rows(typed, rows, places);
-    return q`select ${read.length === 0 ? raw('1 as one') : list(read)}${line}from ${from}${line}where ${only}`;
+    return q`select ${read.length === 0 ? raw('1 as one') : joinFragments(read)}${line}from ${from}${line}where ${only}`;
   },
   join: (plan, place) => (plan.inOrder && place.dialect.lined ? joinInOrder(plan, place, place.dialect.lined) : join(plan, place)),
   among: ({ left, right, key }, { dialect, line, nested }) => {
@@ -187,7 +169,7 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
   filter: ({ from, where }, { dialect, line, nested }) =>
     q`select *${line}from (${nested(from)})${line}where ${expression(where, dialect)}`,
   project: ({ from, outputs: made, keep }, { dialect, line, nested }) =>
-    q`select ${raw(keep ? '*, ' : '')}${list(outputs(made, dialect))}${line}from (${nested(from)})`,
+    q`select ${raw(keep ? '*, ' : '')}${joinFragments(outputs(made, dialect))}${line}from (${nested(from)})`,
   group: ({ from, keys, measures }, { dialect, line, nested }) => {
     const coarse = keys.map(({ expr }) =>
       expr.kind === 'bucket' && expr.of.kind === 'column'
@@ -195,9 +177,9 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
         : null,
     );
     const grouped = keys.map((_key, index) => coarse[index]?.key ?? raw(String(index + 1)));
-    const by = keys.length === 0 ? raw('') : q`${line}group by ${list(grouped)}`;
+    const by = keys.length === 0 ? raw('') : q`${line}group by ${joinFragments(grouped)}`;
     const made = keys.map(({ as, expr }, index) => named(coarse[index]?.value ?? expression(expr, dialect), as, dialect));
-    return q`select ${list([...made, ...outputs(measures, dialect)])}${line}from (${nested(from)})${by}`;
+    return q`select ${joinFragments([...made, ...outputs(measures, dialect)])}${line}from (${nested(from)})${by}`;
   },
   sort: ({ from, by, limit, offset }, { dialect, line, nested }) => {
     const order = by.length === 0 ? raw('') : q`${line}order by ${ordering(by, dialect)}`;
@@ -209,7 +191,7 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     if (format !== 'json') {
       const cell = (of: Fragment, type: ColumnType) => (format === 'csv' ? dialect.cell(of, type, guard) : dialect.typed(of, type));
       const cells = made.map(({ as, expr }) => named(cell(expression(expr, dialect), inferExprType(expr)), as, dialect));
-      return q`select ${list(cells)}${line}from (${nested(from)})`;
+      return q`select ${joinFragments(cells)}${line}from (${nested(from)})`;
     }
     // the text between two values, then the second of them
     const members: Fragment[] = [];
@@ -225,8 +207,8 @@ const PLANS: { [K in PlanKind]: Print<K> } = {
     if (between !== '') members.push(dialect.value(between, STRING));
     const texts = keys.map(({ expr }) => dialect.json(dialect.text(expression(expr, dialect), inferExprType(expr)), STRING));
     const key = texts.map((text, index) => q`${raw(index === 0 ? "'['" : "','")}, coalesce(${text}, 'null')`);
-    const beside = keys.length === 0 ? raw('') : q`, concat(${list(key)}, ']') as ${raw(dialect.quote('key'))}`;
-    const object = q`concat(${list(members)}, '}')`;
+    const beside = keys.length === 0 ? raw('') : q`, concat(${joinFragments(key)}, ']') as ${raw(dialect.quote('key'))}`;
+    const object = q`concat(${joinFragments(members)}, '}')`;
     const text = beyond ? orTotal(object, beyond, dialect) : object;
     return q`select ${text} as ${raw(dialect.quote('line'))}${beside}${line}from (${nested(from)})`;
   },

@@ -24,16 +24,20 @@ export const q = (strings: readonly string[], ...parts: readonly Fragment[]): Fr
   values: parts.flatMap((part) => part.values),
 });
 
-export const joinFragments = (parts: readonly Fragment[], separator: string): Fragment => ({
+export const joinFragments = (parts: readonly Fragment[], separator = ', '): Fragment => ({
   text: parts.map((part) => part.text).join(separator),
   values: parts.flatMap((part) => part.values),
 });
 
+/** Prints one ordering term. Nulls last is always written, because defaults differ. */
+export const printOrder = (of: Fragment, descending: boolean, nullsFirst = false): Fragment =>
+  q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`;
+
 /** The parts of an aggregate whose inputs are already SQL text. */
 export interface AggregateParts {
   how: AggregateFunction;
-  of: Fragment | null;
-  ofType: ColumnType | null;
+  of: Fragment;
+  ofType: ColumnType;
   second: Fragment | null;
   order: readonly { expr: Fragment; descending: boolean }[];
   fraction: number | null;
@@ -66,8 +70,6 @@ export interface Dialect {
    * are read, and the experiment's.
    */
   rows(columns: readonly ScanColumn[], rows: TableRows, places?: Places): Fragment;
-  /** Prints access to a field of a struct. */
-  field(of: Fragment, name: string): Fragment;
   /** Prints what JSON text has at a path of keys, as text. Null where the text is no document, or has nothing there. `readMember` has checked the keys. */
   member(of: Fragment, keys: readonly string[]): Fragment;
   /** Prints the text of a member. A number that engines write in two ways is written in one. */
@@ -82,7 +84,6 @@ export interface Dialect {
   equals(left: Fragment, right: Fragment, type: ColumnType): Fragment;
   /** Null-safe inequality: `is distinct from` is not spelled the same everywhere. */
   differs(left: Fragment, right: Fragment): Fragment;
-  contains(of: Fragment, text: Fragment): Fragment;
   startsWith(of: Fragment, text: Fragment): Fragment;
   /** Whether a condition is true of an element of an array. */
   holds(of: Fragment, condition: (element: Fragment) => Fragment): Fragment;
@@ -96,8 +97,6 @@ export interface Dialect {
   aggregate(parts: AggregateParts): Fragment;
   /** Prints what a running sum of this type adds up: one engine's sums of whole numbers overflow where the other's are widened. */
   addend(of: Fragment, type: ColumnType): Fragment;
-  /** Prints one ordering term. Nulls last is always written, because defaults differ. */
-  order(of: Fragment, descending: boolean, nullsFirst?: boolean): Fragment;
   /** The value as JSON text, or null. */
   json(of: Fragment, type: ColumnType): Fragment;
   /** The value as CSV cell text, or null; `guard` defuses spreadsheet formulas in text. */

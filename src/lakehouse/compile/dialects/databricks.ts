@@ -1,5 +1,5 @@
 /** Prints Databricks SQL over the lake's own Delta tables, each read at one version. */
-import type { ColumnType } from '../../terms/catalog.ts';
+import { STRING, VARIANT, makeDecimal, type ColumnType } from '../../terms/catalog.ts';
 import { errors } from '../../../errors.ts';
 import {
   FOUR_DIGIT_YEARS,
@@ -13,12 +13,10 @@ import {
   type Fragment,
 } from '../../terms/dialect.ts';
 import { quoteWithBackticks } from '../../terms/quoting.ts';
-import { SAFE } from '../../terms/large-integers.ts';
 import { isCalendar } from '../../terms/plan.ts';
 import { printType } from '../../terms/types.ts';
+import { makeJsonPrinter } from '../json.ts';
 import { buildHalfInterval, buildStandardError } from '../student.ts';
-
-const STRING = { kind: 'string' } as const;
 
 /** Gives the type that tables hold: documents are JSON text in them, as in their files. */
 const stored = (type: ColumnType): ColumnType => {
@@ -82,48 +80,20 @@ const bare = (of: Fragment, type: ColumnType): Fragment => {
   }
 };
 
-const quoted = (of: Fragment) => q`concat('"', ${of}, '"')`;
-const whole = (of: Fragment) =>
-  q`case when ${of} between -${raw(SAFE)} and ${raw(SAFE)} then cast(${of} as STRING) else concat('"', cast(${of} as STRING), '"') end`;
-
 /** Prints a text as JSON. `to_json` takes no bare text, so an array of one is printed and its brackets are dropped. */
 const text = (of: Fragment) => {
   const one = q`to_json(array(${of}))`;
   return q`case when ${of} is not null then substring(${one}, 2, length(${one}) - 2) end`;
 };
 
-const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
-  switch (type.kind) {
-    case 'bigint':
-      return whole(of);
-    case 'decimal':
-      return quoted(bare(of, type));
-    case 'string':
-      return text(of);
-    case 'date':
-    case 'timestamp':
-    case 'timestamp_ntz':
-      return quoted(bare(of, type));
-    case 'struct': {
-      const members = type.fields.map(
-        ({ name, type: inner }, index) =>
-          q`${bound(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, STRING)}, coalesce(${json(field(of, name), inner, depth)}, 'null')`,
-      );
-      return q`case when ${of} is not null then concat(${joinFragments(members, ', ')}, '}') end`;
-    }
-    case 'array': {
-      const element = raw(`e${depth}`);
-      return q`concat('[', array_join(transform(${of}, ${element} -> coalesce(${json(element, type.element, depth + 1)}, 'null')), ','), ']')`;
-    }
-    case 'boolean':
-    case 'int':
-    case 'double':
-    case 'variant':
-      return bare(of, type);
-  }
-};
-
-const field = (of: Fragment, name: string) => q`${of}.${raw(quoteWithBackticks(name))}`;
+const json = makeJsonPrinter({
+  quote: quoteWithBackticks,
+  bare,
+  quoted: (of) => q`concat('"', ${of}, '"')`,
+  text,
+  document: (of) => bare(of, VARIANT),
+  list: (of, element, printed) => q`concat('[', array_join(transform(${of}, ${element} -> ${printed}), ','), ']')`,
+});
 
 const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
   const named = raw(`'${unit.toUpperCase()}'`);
@@ -143,23 +113,20 @@ const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
  * term ranks nulls last.
  */
 const rank = (order: AggregateParts['order'], descending: boolean) =>
-  q`struct(${joinFragments(
-    order.map((sort) => q`${sort.expr} is ${raw(descending ? 'not null' : 'null')}, ${sort.expr}`),
-    ', ',
-  )})`;
+  q`struct(${joinFragments(order.map(({ expr }) => q`${expr} is ${raw(descending ? 'not null' : 'null')}, ${expr}`))})`;
 
-const edge = ({ of, order }: AggregateParts & { of: Fragment }) => {
+const edge = ({ of, order }: AggregateParts) => {
   const descending = order[0]?.descending === true;
   return q`${raw(descending ? 'max_by' : 'min_by')}(${of}, ${rank(order, descending)}) filter (where ${of} is not null)`;
 };
 
-const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
+const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts) => Fragment> = {
   // widens whole numbers first, because a sum of BIGINT overflows on this engine
-  sum: ({ of, ofType, type }) => (ofType?.kind === 'double' ? q`sum(${of})` : q`cast(sum(${as(of, type)}) as ${raw(cast(type))})`),
+  sum: ({ of, ofType, type }) => (ofType.kind === 'double' ? q`sum(${of})` : q`cast(sum(${as(of, type)}) as ${raw(cast(type))})`),
   // sums as decimals, because a sum of doubles would lose digits of whole numbers and decimals; an empty group divides by null
   avg: ({ of, ofType }) => {
-    if (ofType?.kind === 'double') return q`avg(${of})`;
-    const total = q`sum(${as(of, { kind: 'decimal', precision: 38, scale: ofType?.kind === 'decimal' ? ofType.scale : 0 })})`;
+    if (ofType.kind === 'double') return q`avg(${of})`;
+    const total = q`sum(${as(of, makeDecimal(38, ofType.kind === 'decimal' ? ofType.scale : 0))})`;
     return q`cast(${total} as DOUBLE) / nullif(count(${of}), 0)`;
   },
   count: ({ of }) => q`count(${of})`,
@@ -211,7 +178,6 @@ export const makeDatabricks = (root: string): Dialect => ({
     if (!live) throw errors.internal().with({ cause: new Error('Rows without a live table.') });
     return raw(`delta.${quoteWithBackticks(`${root}/${live.folder}`)} version as of ${live.version}`);
   },
-  field,
   member: (of, keys) => q`get_json_object(${of}, ${bound(`$${keys.map((key) => `['${key}']`).join('')}`, STRING)})`,
   memberText: (of) => q`element_at(transform(array(${of}), e -> ${raw(PLAINLY)}), 1)`,
   parsed: (of, type, pattern) => {
@@ -220,15 +186,10 @@ export const makeDatabricks = (root: string): Dialect => ({
   },
   // rows of a Delta table have no order
   lined: null,
-  struct: (fields) =>
-    q`named_struct(${joinFragments(
-      fields.map(({ name, value }) => q`${bound(name, STRING)}, ${value}`),
-      ', ',
-    )})`,
+  struct: (fields) => q`named_struct(${joinFragments(fields.map(({ name, value }) => q`${bound(name, STRING)}, ${value}`))})`,
   emptyList: (type) => raw(`cast(array() as ${cast(type)})`),
   equals: (left, right) => q`${left} = ${right}`,
   differs: (left, right) => q`not (${left} <=> ${right})`,
-  contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`startswith(${of}, ${text})`,
   holds: (of, condition) => q`exists(${of}, e -> ${condition(raw('e'))})`,
   bucket,
@@ -236,9 +197,8 @@ export const makeDatabricks = (root: string): Dialect => ({
   coarse: () => null,
   // this engine reads a repeated local hour as its first instant, and moves a skipped one forward
   instant: (local, zone) => instant(q`convert_timezone(${bound(zone, STRING)}, 'UTC', ${local})`),
-  aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
+  aggregate: (parts) => AGGREGATES[parts.how](parts),
   addend: (of, type) => (type.kind === 'double' ? of : as(of, type)),
-  order: (of, descending, nullsFirst = false) => q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`,
   json,
   text: (of, type) => (type.kind === 'double' ? q`cast(${of} as STRING)` : bare(of, type)),
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),

@@ -5,6 +5,7 @@ import {
   SCIENTIFIC,
   bound,
   joinFragments,
+  printOrder,
   q,
   raw,
   type AggregateParts,
@@ -12,8 +13,8 @@ import {
   type Fragment,
 } from '../../terms/dialect.ts';
 import { quoteName } from '../../terms/quoting.ts';
-import { SAFE } from '../../terms/large-integers.ts';
 import { isCalendar, type Bucket, type ScanColumn } from '../../terms/plan.ts';
+import { makeJsonPrinter } from '../json.ts';
 import { buildHalfInterval, buildStandardError } from '../student.ts';
 
 const cast = (type: ColumnType): string => {
@@ -95,46 +96,18 @@ const bare = (of: Fragment, type: ColumnType): Fragment => {
   }
 };
 
-const quoted = (of: Fragment) => q`'"' || ${of} || '"'`;
-const whole = (of: Fragment) =>
-  q`case when ${of} between -${raw(SAFE)} and ${raw(SAFE)} then cast(${of} as varchar) else '"' || cast(${of} as varchar) || '"' end`;
-
-const json = (of: Fragment, type: ColumnType, depth = 0): Fragment => {
-  switch (type.kind) {
-    case 'bigint':
-      return whole(of);
-    case 'decimal':
-      return quoted(bare(of, type));
-    case 'string':
-      return q`cast(to_json(${of}) as varchar)`;
-    case 'date':
-    case 'timestamp':
-    case 'timestamp_ntz':
-      return quoted(bare(of, type));
-    case 'struct': {
-      const members = type.fields.map(
-        ({ name, type: inner }, index) =>
-          q`${bound(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, { kind: 'string' })}, coalesce(${json(field(of, name), inner, depth)}, 'null')`,
-      );
-      return q`case when ${of} is not null then concat(${joinFragments(members, ', ')}, '}') end`;
-    }
-    case 'array': {
-      const element = raw(`e${depth}`);
-      const texts = q`list_transform(${of}, lambda ${element}: coalesce(${json(element, type.element, depth + 1)}, 'null'))`;
-      // `array_to_string` would take twice the time: it is a macro that first asks for the length of the list as text
-      return q`case when ${of} is not null then concat('[', list_aggregate(${texts}, 'string_agg', ','), ']') end`;
-    }
-    case 'variant':
-      // a line holds one row; few documents have line breaks, and `translate` takes five times as long as the rest
-      return q`case when not json_valid(${of}) then cast(to_json(${of}) as varchar) when contains(${of}, chr(10)) or contains(${of}, chr(13)) then translate(${of}, chr(10) || chr(13), '  ') else ${of} end`;
-    case 'boolean':
-    case 'int':
-    case 'double':
-      return bare(of, type);
-  }
-};
-
-const field = (of: Fragment, name: string) => q`${of}.${raw(quoteName(name))}`;
+const json = makeJsonPrinter({
+  quote: quoteName,
+  bare,
+  quoted: (of) => q`'"' || ${of} || '"'`,
+  text: (of) => q`cast(to_json(${of}) as varchar)`,
+  // a line holds one row; few documents have line breaks, and `translate` takes five times as long as the rest
+  document: (of) =>
+    q`case when not json_valid(${of}) then cast(to_json(${of}) as varchar) when contains(${of}, chr(10)) or contains(${of}, chr(13)) then translate(${of}, chr(10) || chr(13), '  ') else ${of} end`,
+  // `array_to_string` would take twice the time: it is a macro that first asks for the length of the list as text
+  list: (of, element, text) =>
+    q`case when ${of} is not null then concat('[', list_aggregate(list_transform(${of}, lambda ${element}: ${text}), 'string_agg', ','), ']') end`,
+});
 
 const bucket: Dialect['bucket'] = (of, type, unit, zone) => {
   const named = raw(`'${unit}'`);
@@ -177,7 +150,9 @@ const exact = (of: Fragment, type: ColumnType): Fragment => {
   return type.kind === 'date' ? day(of) : bare(of, type);
 };
 
-const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: Fragment }) => Fragment> = {
+const inOrder = (order: AggregateParts['order']) => joinFragments(order.map(({ expr, descending }) => printOrder(expr, descending)));
+
+const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts) => Fragment> = {
   sum: ({ of, type }) => q`cast(sum(${of}) as ${raw(cast(type))})`,
   avg: ({ of }) => q`avg(${of})`,
   count: ({ of }) => q`count(${of})`,
@@ -189,16 +164,8 @@ const AGGREGATES: Record<AggregateParts['how'], (parts: AggregateParts & { of: F
   sem: ({ of }) => buildStandardError(q`(${spread('stddev_samp', of)})`, q`count(${of})`),
   ci95: ({ of }) => buildHalfInterval(q`(${spread('stddev_samp', of)})`, q`count(${of})`),
   quantile: ({ of, fraction }) => q`quantile_cont(cast(${of} as double), ${raw(String(fraction))})`,
-  first: ({ of, order }) =>
-    q`first(${of} order by ${joinFragments(
-      order.map((sort) => ordered(sort.expr, sort.descending)),
-      ', ',
-    )}) filter (where ${of} is not null)`,
-  collect: ({ of, order }) =>
-    q`list(${of} order by ${joinFragments(
-      order.map((sort) => ordered(sort.expr, sort.descending)),
-      ', ',
-    )})`,
+  first: ({ of, order }) => q`first(${of} order by ${inOrder(order)}) filter (where ${of} is not null)`,
+  collect: ({ of, order }) => q`list(${of} order by ${inOrder(order)})`,
   corr: ({ of, second }) => {
     const [x, y] = [q`cast(${of} as double)`, q`cast(${second ?? of} as double)`];
     const wild = q`count(*) filter (where not ${tame(x)} and ${y} is not null or not ${tame(y)} and ${x} is not null)`;
@@ -212,9 +179,6 @@ const spread = (name: 'stddev_samp' | 'var_samp', of: Fragment): Fragment => {
   const x = q`cast(${of} as double)`;
   return q`case when count(*) filter (where not ${tame(x)}) = 0 then ${raw(name)}(${x}) filter (where ${tame(x)}) end`;
 };
-
-const ordered = (of: Fragment, descending: boolean, nullsFirst = false) =>
-  q`${of} ${raw(descending ? 'desc' : 'asc')} nulls ${raw(nullsFirst ? 'first' : 'last')}`;
 
 /** The type of the schema that the reader of files gets: its columns by name. */
 const SCHEMA = raw('map(varchar, struct(name varchar, type varchar, default_value varchar))');
@@ -245,7 +209,6 @@ export const duckdb: Dialect = {
     const [from, to] = [bound(BigInt(places.from), BIGINT), bound(BigInt(places.to), BIGINT)];
     return q`(select * from ${read} where file_row_number >= ${from} and file_row_number < ${to})`;
   },
-  field,
   member: (of, keys) => {
     const path = bound(`$${keys.map((key) => `."${key}"`).join('')}`, { kind: 'string' });
     return q`json_extract_string(case when json_valid(${of}) then ${of} end, ${path})`;
@@ -258,24 +221,18 @@ export const duckdb: Dialect = {
   },
   // one thread computes a window without an order, row by row
   lined: raw('row_number() over () > 0'),
-  struct: (fields) =>
-    q`struct_pack(${joinFragments(
-      fields.map(({ name, value }) => q`${raw(quoteName(name))} := ${value}`),
-      ', ',
-    )})`,
+  struct: (fields) => q`struct_pack(${joinFragments(fields.map(({ name, value }) => q`${raw(quoteName(name))} := ${value}`))})`,
   emptyList: (type) => raw(`cast([] as ${cast(type)})`),
   // -0 equals 0, but not to the filters that Parquet files carry; the engine asks those for a single value, and not for a range or a list
   equals: (left, right, type) => (type.kind === 'double' ? q`${left} between ${right} and ${right}` : q`${left} = ${right}`),
   differs: (left, right) => q`${left} is distinct from ${right}`,
-  contains: (of, text) => q`contains(${of}, ${text})`,
   startsWith: (of, text) => q`starts_with(${of}, ${text})`,
   holds: (of, condition) => q`len(list_filter(${of}, lambda e: ${condition(raw('e'))})) > 0`,
   bucket,
   coarse,
   instant: firstInstant,
-  aggregate: (parts) => (parts.of ? AGGREGATES[parts.how]({ ...parts, of: parts.of }) : raw('count(*)')),
+  aggregate: (parts) => AGGREGATES[parts.how](parts),
   addend: (of) => of,
-  order: ordered,
   json,
   text: exact,
   cell: (of, type, guard) => (type.kind === 'string' && guard ? guarded(of) : bare(of, type)),

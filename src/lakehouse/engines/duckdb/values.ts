@@ -59,7 +59,7 @@ export async function countValues(
     return raw(`approx_count_distinct(${quoteName(name)}) as d${index}${longest}`);
   });
   const isOwn = q`bool_and(${raw(quoteName('experiment_id'))} = ${bound(experimentId, STRING)}) as own`;
-  const [spread] = await select(physical, joinFragments([isOwn, ...distinct], ', '));
+  const [spread] = await select(physical, joinFragments([isOwn, ...distinct]));
   // a read counts only rows of its own experiment, so a file that holds rows of another gets no counts
   if (spread?.['own'] !== true) return [];
   const few = asked.filter((_, index) => Number(spread[`d${index}`]) <= SURELY && Number(spread[`l${index}`] ?? 0) <= LONGEST);
