@@ -7,7 +7,7 @@ import { sql } from '../../src/database/sql.ts';
 import { ingestUpload, type IngestOptions } from '../../src/ingest/uploads/ingest.ts';
 import { listFunctions, loadPipelines } from '../../src/ingest/pipeline.ts';
 import type { ReadingOptions } from '../../src/ingest/typing/readings.ts';
-import { printPhysicalType } from '../../src/lakehouse/tables/staging.ts';
+import { printPhysicalType } from '../../src/lakehouse/terms/physical-types.ts';
 import { quoteName } from '../../src/lakehouse/terms/quoting.ts';
 import { listColumnsAt, createTable } from '../../src/lakehouse/tables/manifest.ts';
 import { findTableById, listFiles } from '../../src/lakehouse/tables/manifest.queries.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { listFixedColumns, listPhysicalColumns } from '../../src/lakehouse/terms/catalog.ts';
 import type { Column, TableKind } from '../../src/lakehouse/terms/catalog.ts';
 import type { TableRows } from '../../src/lakehouse/terms/plan.ts';
-import { printPhysicalType } from '../../src/lakehouse/tables/staging.ts';
+import { printPhysicalType } from '../../src/lakehouse/terms/physical-types.ts';
 import { DatabricksWarehouse } from '../../src/lakehouse/engines/databricks/warehouse.ts';
 import type { DatabricksOptions } from '../../src/lakehouse/engines/databricks/client.ts';
 import { DuckDbEngine } from '../support/databricks-engine.ts';

@@ -3,7 +3,7 @@
  * token, and whatever DuckDB spells or means differently is spelled out. Markers become literals first, as they do in Spark.
  * Anything that is not known to mean the same stays as it is, and DuckDB refuses it.
  */
-import { printPhysicalType } from '../../src/lakehouse/tables/staging.ts';
+import { printPhysicalType } from '../../src/lakehouse/terms/physical-types.ts';
 import { parseType } from '../../src/lakehouse/terms/types.ts';
 
 /** The name under which the engine of the tests finds a version of a Delta table. */

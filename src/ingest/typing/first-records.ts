@@ -4,7 +4,8 @@
  */
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
-import { printPhysicalType, type StagingSession } from '../../lakehouse/tables/staging.ts';
+import type { StagingSession } from '../../lakehouse/tables/staging.ts';
+import { printPhysicalType } from '../../lakehouse/terms/physical-types.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { nameColumns } from './columns.ts';
 import { fill, type Pipelines } from '../pipeline.ts';

@@ -1,7 +1,8 @@
 /** Types the records of a JSON file whose values have been looked at already, and points the engine's JSON reader at them. */
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
-import { printPhysicalType, type StagingSession } from '../../lakehouse/tables/staging.ts';
+import type { StagingSession } from '../../lakehouse/tables/staging.ts';
+import { printPhysicalType } from '../../lakehouse/terms/physical-types.ts';
 import { quoteName, quoteText } from '../../lakehouse/terms/quoting.ts';
 import { printType } from '../../lakehouse/terms/types.ts';
 import { nameColumns, nameOddColumn } from '../typing/columns.ts';

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { Column, ColumnType } from '../terms/catalog.ts';
-import { quoteName } from '../terms/quoting.ts';
+import type { Column } from '../terms/catalog.ts';
 import type { PhysicalColumn, RunOptions, Staged, StageRequest, Statement } from '../terms/warehouse.ts';
 
 /** A connection of the writing engine, with temporary views and macros of its own. One caller uses it at a time, and must close it. */
@@ -73,33 +72,3 @@ export async function useSession<T>(
 /** Lists where files of the lake lie on this machine, as absolute paths. */
 export const listPaths = ({ lakeFolder }: Pick<StagingArea, 'lakeFolder'>, files: readonly { path: string }[]): string[] =>
   files.map(({ path }) => join(lakeFolder, path));
-
-/** Prints the physical type of a column in the lake's Parquet files. */
-export function printPhysicalType(type: ColumnType): string {
-  switch (type.kind) {
-    case 'boolean':
-      return 'BOOLEAN';
-    case 'int':
-      return 'INTEGER';
-    case 'bigint':
-      return 'BIGINT';
-    case 'double':
-      return 'DOUBLE';
-    case 'string':
-      return 'VARCHAR';
-    case 'date':
-      return 'DATE';
-    case 'timestamp':
-      return 'TIMESTAMPTZ';
-    case 'timestamp_ntz':
-      return 'TIMESTAMP';
-    case 'variant':
-      return 'JSON';
-    case 'decimal':
-      return `DECIMAL(${type.precision},${type.scale})`;
-    case 'struct':
-      return `STRUCT(${type.fields.map(({ name, type: inner }) => `${quoteName(name)} ${printPhysicalType(inner)}`).join(', ')})`;
-    case 'array':
-      return `${printPhysicalType(type.element)}[]`;
-  }
-}

@@ -12,38 +12,13 @@ import {
   type Dialect,
   type Fragment,
 } from '../../terms/dialect.ts';
+import { printPhysicalType } from '../../terms/physical-types.ts';
 import { quoteName } from '../../terms/quoting.ts';
 import { isCalendar, type Bucket, type ScanColumn } from '../../terms/plan.ts';
 import { makeJsonPrinter } from '../json.ts';
 import { buildHalfInterval, buildStandardError } from '../student.ts';
 
-const cast = (type: ColumnType): string => {
-  switch (type.kind) {
-    case 'boolean':
-    case 'bigint':
-    case 'double':
-    case 'date':
-      return type.kind;
-    case 'int':
-      return 'integer';
-    case 'string':
-      return 'varchar';
-    // JSON text, so that the engine's own VARIANT may change between versions without touching files
-    case 'variant':
-      return 'varchar';
-    case 'timestamp':
-      return 'timestamptz';
-    case 'timestamp_ntz':
-      return 'timestamp';
-    case 'decimal':
-      return `decimal(${type.precision}, ${type.scale})`;
-    case 'struct':
-      return `struct(${type.fields.map((field) => `${quoteName(field.name)} ${cast(field.type)}`).join(', ')})`;
-    case 'array':
-      return `${cast(type.element)}[]`;
-  }
-};
-
+const cast = (type: ColumnType): string => printPhysicalType(type, 'varchar');
 const as = (of: Fragment, type: ColumnType) => q`cast(${of} as ${raw(cast(type))})`;
 
 /** Prints the UTC clock reading of an instant. `at time zone` would depend on the session's zone. */
