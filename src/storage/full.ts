@@ -8,7 +8,3 @@ const SENTENCES = /No space left on device|Disk quota exceeded|max_temp_director
 /** Whether a write failed because the disk, or this service's share of it, is full. */
 export const isStorageFull = (error: unknown): boolean =>
   error instanceof Error && (CODES.includes((error as { code?: unknown }).code) || SENTENCES.test(error.message));
-
-/** Whether a statement of the engine did not fit its memory. A spill that finds no room on the disk says the same, and is none of these. */
-export const isOutOfMemory = (error: unknown): boolean =>
-  error instanceof Error && error.message.startsWith('Out of Memory Error') && !isStorageFull(error);

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { DEFAULT_SORT } from '../../lakehouse/terms/catalog.ts';
 import { compactTable, listFragmentedTables, listTablesToNote, ROWS_PER_FILE } from '../../lakehouse/tables/maintenance.ts';
 import { noteValues } from '../../lakehouse/tables/value-notes.ts';
-import { isOutOfMemory } from '../../storage/full.ts';
+import { isOutOfMemory } from '../../lakehouse/terms/memory.ts';
 
 /** The column that the files of each kind of table are sorted by. Kinds that are not listed are replaced as a whole, so they never become fragmented. */
 export const SORT: Readonly<Record<string, string>> = { ...DEFAULT_SORT, quarantine: 'quarantined_at', annotation: 'updated_at' };

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { readMeasured } from '../../ingest/messages/measured.ts';
-import { isOutOfMemory } from '../../storage/full.ts';
+import { isOutOfMemory } from '../../lakehouse/terms/memory.ts';
 import type { Work } from './macro-runs.queries.ts';
 import { listElements, type Element } from './running.ts';
 

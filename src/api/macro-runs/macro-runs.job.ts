@@ -9,7 +9,8 @@ import { findDelivered, findNaming, type MeasuredIds } from '../../ingest/messag
 import { readJson } from '../../json.ts';
 import { readStream } from '../../lakehouse/read/read.ts';
 import type { ItemResult } from '../../sandbox/job.ts';
-import { isOutOfMemory, isStorageFull } from '../../storage/full.ts';
+import { isOutOfMemory } from '../../lakehouse/terms/memory.ts';
+import { isStorageFull } from '../../storage/full.ts';
 import { openSource } from '../data/data.service.ts';
 import {
   claimWork,

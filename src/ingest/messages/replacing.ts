@@ -6,6 +6,7 @@ import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attemp
 import { listFilesAt, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { LakeFile } from '../../lakehouse/tables/manifest-rows.ts';
 import { setFilesVariable, writeSelect, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
+import { useSession, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { setVariable } from '../pipeline.ts';
 import type { Batch } from './tables.ts';
@@ -28,20 +29,17 @@ export async function replaceRows<T>(
   const { staging } = deps;
   const work = join(staging.workFolder, 'ingest', randomUUID());
   await mkdir(work, { recursive: true, mode: 0o700 });
-  const attempt = async () => {
-    const session = await staging.session({ signal });
+  const attempt = async (session: StagingSession) => {
     const written: (Staged | undefined)[] = [];
     try {
       return await replace({ ...deps, session, experimentId, work }, written);
     } catch (error) {
       await removeUncommitted(deps, written);
       throw error;
-    } finally {
-      session.close();
     }
   };
   try {
-    return await retryUnchanged(TRIES, attempt);
+    return await retryUnchanged(TRIES, () => useSession(staging, { signal }, attempt));
   } finally {
     await rm(work, { recursive: true, force: true });
   }

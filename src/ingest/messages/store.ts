@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { errors } from '../../errors.ts';
 import { listColumnsAt, findTable, listKnownSources, type NewSource } from '../../lakehouse/tables/manifest.ts';
-import type { StagingArea } from '../../lakehouse/tables/staging.ts';
+import { useSession, type StagingArea } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { MAX_COLUMNS } from '../limits.ts';
@@ -259,9 +259,8 @@ async function attempt(
   const prepared: Prepared[] = [];
   await mkdir(work, { recursive: true, mode: 0o700 });
   try {
-    if (rows.length > 0) {
-      const session = await staging.session({ signal, small: true });
-      try {
+    if (rows.length > 0)
+      await useSession(staging, { signal, small: true }, async (session) => {
         const batch = { db, staging, pipelines, session, experimentId, work, tables };
         prepared.push(await prepareMeasurements(batch, rows, sources));
         const devices = await devicesAfter(batch, rows, tries === 1 ? before : undefined);
@@ -270,10 +269,7 @@ async function attempt(
         await before?.ended.catch(() => undefined);
         prepared.push(...(await prepareMacros(batch, rows)));
         prepared.push(...(await prepareAnnotations(batch, rows)));
-      } finally {
-        session.close();
-      }
-    }
+      });
     return await db.transaction(async (tx) => {
       // these stay where they are, and are read again
       const admitted = await listAdmitted(deps, tx, experimentId, messages);

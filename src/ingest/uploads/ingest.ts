@@ -10,7 +10,7 @@ import { isAround } from '../around.ts';
 import { NotPlain } from './read/json-lines.ts';
 import { hashPipelines, type Pipelines } from '../pipeline.ts';
 import { FileRefused } from '../record-writer.ts';
-import { isOutOfMemory } from '../../storage/full.ts';
+import { isOutOfMemory } from '../../lakehouse/terms/memory.ts';
 import { leaveReplay, replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
 import { findStanding, hasOtherRows } from './standing.ts';

@@ -9,7 +9,7 @@ import { listColumnsAt } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
 import type { Database } from './manifest.queries.ts';
 import type { FileRange } from './manifest-rows.ts';
-import type { StagingArea } from './staging.ts';
+import { useSession, type StagingArea } from './staging.ts';
 
 const isReadable = (kind: string): kind is ReadableKind => (READABLE_KINDS as readonly string[]).includes(kind);
 
@@ -28,10 +28,8 @@ export async function noteValues(
   for (const { id, path } of files) {
     signal?.throwIfAborted();
     // a session keeps its files on this machine, so each file gets a session that is closed after it
-    const session = await staging.session({ signal });
-    const values = await session
-      .values({ path: join(staging.lakeFolder, path), experimentId: table.experimentId, columns })
-      .finally(() => session.close());
+    const asked = { path: join(staging.lakeFolder, path), experimentId: table.experimentId, columns };
+    const values = await useSession(staging, { signal }, (session) => session.values(asked));
     noted += await db.transaction(async (tx) => {
       const isNew = await queries.markNoted(tx, id);
       if (isNew > 0) await queries.insertFileValues(tx, id, values);

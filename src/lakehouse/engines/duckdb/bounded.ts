@@ -5,12 +5,6 @@ const MIB = 1_048_576;
 /** Characters of an answer that is held in memory as a whole, and several times while it is sent. */
 const MOST_CHARACTERS = 64 * MIB;
 
-/** What the engine says of a statement that does not fit its memory, unless it found no room on the disk to spill. */
-const OUT_OF_MEMORY = /^Out of Memory Error(?!.*(No space left on device|Disk quota exceeded|max_temp_directory_size))/s;
-
-/** Whether a statement did not fit the memory of the engine. */
-export const isOutOfMemory = (error: unknown): boolean => error instanceof Error && OUT_OF_MEMORY.test(error.message);
-
 /** Makes what converts the values of one answer. It refuses the value with which they are too long, before the others are in the memory of the service. */
 export function makeBoundedConverter(): DuckDBValueConverter<Json> {
   let characters = 0;

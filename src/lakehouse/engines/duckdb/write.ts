@@ -18,9 +18,16 @@ import { errors } from '../../../errors.ts';
 import { printTableFolder } from '../../tables/delta/places.ts';
 import type { Added, LakeFiles } from '../../tables/files/files.ts';
 import { openFolderFiles } from '../../tables/files/folder.ts';
+import { isOutOfMemory } from '../../terms/memory.ts';
 import { quoteName, quoteText } from '../../terms/quoting.ts';
-import type { ColumnValues, SessionOptions, StagingArea, StagingSession, ValuesAsked } from '../../tables/staging.ts';
-import { isOutOfMemory } from './bounded.ts';
+import {
+  useSession,
+  type ColumnValues,
+  type SessionOptions,
+  type StagingArea,
+  type StagingSession,
+  type ValuesAsked,
+} from '../../tables/staging.ts';
 import { explainFailure } from './damage.ts';
 import { GIVE_BACK } from './engine.ts';
 import { countValues } from './values.ts';
@@ -48,22 +55,24 @@ const VECTOR = 2_048;
 const FEWER = 16;
 const WHOLE = 'whole.parquet';
 
+type Scalar = string | number | bigint | boolean | null;
+
+const DRIVER_TYPES: Partial<Record<BoundValue['type']['kind'], DuckDBType>> = {
+  bigint: BIGINT,
+  int: INTEGER,
+  double: DOUBLE,
+  boolean: BOOLEAN,
+};
+
 function bound({ type, value }: BoundValue): { value: DuckDBValue; type: DuckDBType } {
-  const one = (each: string | number | bigint | boolean | null): DuckDBValue =>
-    each !== null && type.kind === 'bigint' ? BigInt(each) : each !== null && type.kind === 'double' ? Number(each) : each;
-  const kind =
-    type.kind === 'bigint'
-      ? BIGINT
-      : type.kind === 'int'
-        ? INTEGER
-        : type.kind === 'double'
-          ? DOUBLE
-          : type.kind === 'boolean'
-            ? BOOLEAN
-            : VARCHAR;
+  const one = (each: Scalar): DuckDBValue => {
+    if (each === null) return null;
+    return type.kind === 'bigint' ? BigInt(each) : type.kind === 'double' ? Number(each) : each;
+  };
+  const kind = DRIVER_TYPES[type.kind] ?? VARCHAR;
   return Array.isArray(value)
-    ? { value: listValue((value as readonly (string | number | bigint | boolean | null)[]).map(one)), type: LIST(kind) }
-    : { value: one(value as string | number | bigint | boolean | null), type: kind };
+    ? { value: listValue((value as readonly Scalar[]).map(one)), type: LIST(kind) }
+    : { value: one(value as Scalar), type: kind };
 }
 
 class DuckdbSession implements StagingSession {
@@ -274,14 +283,7 @@ export async function openDuckdbWriter({
     workFolder: work,
     lakeFolder: lake,
     session,
-    stage: async (request, options) => {
-      const one = await session(options);
-      try {
-        return await one.stage(request);
-      } finally {
-        one.close();
-      }
-    },
+    stage: (request, options = {}) => useSession({ session }, options, (one) => one.stage(request)),
     readColumns: async (path) => {
       const release = await files.hold([join(lake, path)]);
       try {

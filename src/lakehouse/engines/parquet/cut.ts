@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ColumnRange, PhysicalColumn } from '../../terms/warehouse.ts';
 import { findEdges, countNulls, listRanges, type FileEdges } from './ranges.ts';
 import { listColumns } from './schema.ts';
-import { CompactReader, CompactWriter, findField, listStructs, type ThriftStruct } from './thrift-compact.ts';
+import { CompactReader, CompactWriter, findField, findNumber, listStructs, type ThriftStruct } from './thrift-compact.ts';
 
 const MAGIC = Buffer.from('PAR1');
 const TAIL = 8;
@@ -15,11 +15,6 @@ const FILE = { rows: 3, groups: 4 };
 const GROUP = { columns: 1, rows: 3, offset: 5, ordinal: 7 };
 const COLUMN = { offset: 2, facts: 3, offsetIndex: 4, columnIndex: 6 };
 const FACTS = { compressed: 7, data: 9, index: 10, dictionary: 11, bloom: 14, bloomLength: 15 };
-
-const numberOf = (of: ThriftStruct, id: number): number | undefined => {
-  const found = findField(of, id)?.value;
-  return typeof found === 'bigint' ? Number(found) : undefined;
-};
 
 const shift = (of: ThriftStruct, id: number, by: number): void => {
   const found = findField(of, id);
@@ -38,8 +33,8 @@ const extentOf = (group: ThriftStruct): { start: number; end: number } => {
   const columns = listStructs(group, GROUP.columns).map(factsOf);
   const spans = columns
     .map((facts) => {
-      const start = numberOf(facts, FACTS.dictionary) ?? numberOf(facts, FACTS.data) ?? 0;
-      return { start, end: start + (numberOf(facts, FACTS.compressed) ?? 0) };
+      const start = findNumber(facts, FACTS.dictionary) ?? findNumber(facts, FACTS.data) ?? 0;
+      return { start, end: start + (findNumber(facts, FACTS.compressed) ?? 0) };
     })
     .sort((a, b) => a.start - b.start);
   if (spans.some(({ start }, index) => index > 0 && start !== spans[index - 1]?.end))
@@ -71,7 +66,7 @@ async function copyRange(from: FileHandle, to: FileHandle, start: number, end: n
 async function copyFilters(from: FileHandle, to: FileHandle, columns: readonly ThriftStruct[], at: number): Promise<number> {
   let place = at;
   for (const facts of columns.map(factsOf)) {
-    const [start, length] = [numberOf(facts, FACTS.bloom), numberOf(facts, FACTS.bloomLength)];
+    const [start, length] = [findNumber(facts, FACTS.bloom), findNumber(facts, FACTS.bloomLength)];
     const known = findField(facts, FACTS.bloom);
     if (start === undefined || length === undefined || !known) {
       // a filter of unknown length cannot be copied, so the footer must not name it
@@ -127,7 +122,7 @@ async function writeGroups(from: FileHandle, path: string, footer: ThriftStruct,
   }
 }
 
-const rowsOf = (group: ThriftStruct) => numberOf(group, GROUP.rows) ?? 0;
+const rowsOf = (group: ThriftStruct) => findNumber(group, GROUP.rows) ?? 0;
 
 /** Puts neighbouring row groups together, as long as they have at most `most` rows. One row group stays alone if it has more. */
 const together = (groups: readonly ThriftStruct[], most: number): ThriftStruct[][] => {

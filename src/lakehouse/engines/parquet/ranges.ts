@@ -1,7 +1,7 @@
 /** Reads from a Parquet file's footer between which values its columns lie, and where its rows begin and end. */
 import { printInstant } from '../../terms/instant.ts';
 import type { ColumnRange, StoredAs } from '../../terms/warehouse.ts';
-import { findField, listStructs, type ThriftStruct } from './thrift-compact.ts';
+import { findBytes, findField, findNumber, listStructs, type ThriftStruct } from './thrift-compact.ts';
 
 // numbers of fields in the format's own definition
 const FILE = { schema: 2, groups: 4 };
@@ -10,14 +10,14 @@ const GROUP = { columns: 1, rows: 3 };
 const COLUMN = { facts: 3 };
 const FACTS = { type: 1, path: 3, statistics: 12 };
 const STATISTICS = { nulls: 3, high: 5, low: 6, highIsExact: 7, lowIsExact: 8 };
-const DECIMAL = 5n;
-const TIMESTAMP_MICROS = 10n;
+const DECIMAL = 5;
+const TIMESTAMP_MICROS = 10;
 
 /** The physical types of the format whose values a number here can hold, with how such a value is read. */
-const STORED: ReadonlyMap<ThriftStruct[number]['value'] | undefined, { as: StoredAs; read: (bytes: Buffer) => number }> = new Map([
-  [1n, { as: 'int32', read: (bytes: Buffer) => bytes.readInt32LE() }],
-  [2n, { as: 'int64', read: (bytes: Buffer) => Number(bytes.readBigInt64LE()) }],
-  [5n, { as: 'double', read: (bytes: Buffer) => bytes.readDoubleLE() }],
+const STORED: ReadonlyMap<number | undefined, { as: StoredAs; read: (bytes: Buffer) => number }> = new Map([
+  [1, { as: 'int32', read: (bytes: Buffer) => bytes.readInt32LE() }],
+  [2, { as: 'int64', read: (bytes: Buffer) => Number(bytes.readBigInt64LE()) }],
+  [5, { as: 'double', read: (bytes: Buffer) => bytes.readDoubleLE() }],
 ]);
 
 const isExact = (value: number, as: StoredAs) => (as === 'double' ? !Number.isNaN(value) : Number.isSafeInteger(value));
@@ -26,9 +26,8 @@ const isExact = (value: number, as: StoredAs) => (as === 'double' ? !Number.isNa
 const plainNames = (footer: ThriftStruct): ReadonlySet<string> =>
   new Set(
     listStructs(footer, FILE.schema).flatMap((element) => {
-      const name = findField(element, ELEMENT.name)?.value;
-      const isPlain = !findField(element, ELEMENT.children) && findField(element, ELEMENT.converted)?.value !== DECIMAL;
-      return isPlain && Buffer.isBuffer(name) ? name.toString() : [];
+      const isPlain = !findField(element, ELEMENT.children) && findNumber(element, ELEMENT.converted) !== DECIMAL;
+      return isPlain ? (findBytes(element, ELEMENT.name)?.toString() ?? []) : [];
     }),
   );
 
@@ -43,16 +42,15 @@ const namedFacts = (column: ThriftStruct): { name: string; facts: ThriftStruct; 
 };
 
 /** Reads the range of one column of a row group; null where the footer does not say it. */
-const rangeIn = (column: ThriftStruct, rows: bigint): ColumnRange | null => {
+const rangeIn = (column: ThriftStruct, rows: number): ColumnRange | null => {
   const { name, facts, statistics } = namedFacts(column) ?? {};
-  const stored = facts && STORED.get(findField(facts, FACTS.type)?.value);
-  if (name === undefined || !stored || !statistics) return null;
-  const nulls = findField(statistics, STATISTICS.nulls)?.value;
-  if (typeof nulls !== 'bigint') return null;
-  const range = { name, storedAs: stored.as, nulls: Number(nulls) };
+  const stored = facts && STORED.get(findNumber(facts, FACTS.type));
+  const nulls = statistics && findNumber(statistics, STATISTICS.nulls);
+  if (name === undefined || !stored || !statistics || nulls === undefined) return null;
+  const range = { name, storedAs: stored.as, nulls };
   if (nulls === rows) return { ...range, low: null, high: null };
-  const [least, greatest] = [findField(statistics, STATISTICS.low)?.value, findField(statistics, STATISTICS.high)?.value];
-  if (!Buffer.isBuffer(least) || !Buffer.isBuffer(greatest)) return null;
+  const [least, greatest] = [findBytes(statistics, STATISTICS.low), findBytes(statistics, STATISTICS.high)];
+  if (!least || !greatest) return null;
   const [low, high] = [stored.read(least), stored.read(greatest)];
   return isExact(low, stored.as) && isExact(high, stored.as) ? { ...range, low, high } : null;
 };
@@ -68,9 +66,9 @@ export const listRanges = (footer: ThriftStruct, groups: readonly ThriftStruct[]
   const plain = plainNames(footer);
   const found = new Map<string, { range: ColumnRange; groups: number }>();
   for (const group of groups) {
-    const rows = findField(group, GROUP.rows)?.value;
+    const rows = findNumber(group, GROUP.rows);
     for (const column of listStructs(group, GROUP.columns)) {
-      const range = typeof rows === 'bigint' ? rangeIn(column, rows) : null;
+      const range = rows === undefined ? null : rangeIn(column, rows);
       if (!range || !plain.has(range.name)) continue;
       const before = found.get(range.name);
       found.set(range.name, {
@@ -95,8 +93,8 @@ export const countNulls = (groups: readonly ThriftStruct[]): Map<string, number>
   for (const group of groups)
     for (const column of listStructs(group, GROUP.columns)) {
       const { name, statistics } = namedFacts(column) ?? {};
-      const nulls = statistics && findField(statistics, STATISTICS.nulls)?.value;
-      if (name !== undefined && typeof nulls === 'bigint') found.set(name, (found.get(name) ?? 0) + Number(nulls));
+      const nulls = statistics && findNumber(statistics, STATISTICS.nulls);
+      if (name !== undefined && nulls !== undefined) found.set(name, (found.get(name) ?? 0) + nulls);
     }
   return found;
 };
@@ -115,31 +113,28 @@ export interface FileEdges {
 const [EARLIEST, LATEST] = [BigInt(Date.UTC(1000, 0, 1)) * 1_000n, BigInt(Date.UTC(10_000, 0, 1)) * 1_000n];
 const hasFourDigits = (time: bigint) => time >= EARLIEST && time < LATEST;
 
-const exactly = (statistics: ThriftStruct, value: number, isExact: number): Buffer | undefined => {
-  const found = findField(statistics, value)?.value;
-  return findField(statistics, isExact)?.value === true && Buffer.isBuffer(found) ? found : undefined;
-};
+const exactly = (statistics: ThriftStruct, value: number, isExact: number): Buffer | undefined =>
+  findField(statistics, isExact)?.value === true ? findBytes(statistics, value) : undefined;
 
 /**
  * Finds the edges of some row groups of a file that is sorted by time. Undefined when the footer does not say them exactly, or a year does not have four
  * digits.
  */
 export function findEdges(footer: ThriftStruct, groups: readonly ThriftStruct[], sortColumn: string): FileEdges | undefined {
-  const isTime = listStructs(footer, FILE.schema).some((element) => {
-    const name = findField(element, ELEMENT.name)?.value;
-    return Buffer.isBuffer(name) && name.toString() === sortColumn && findField(element, ELEMENT.converted)?.value === TIMESTAMP_MICROS;
-  });
+  const isTime = listStructs(footer, FILE.schema).some(
+    (element) => findBytes(element, ELEMENT.name)?.toString() === sortColumn && findNumber(element, ELEMENT.converted) === TIMESTAMP_MICROS,
+  );
   if (!isTime) return undefined;
   const [keys, ids]: [bigint[], string[]] = [[], []];
   let [rows, nulls] = [0, 0];
   for (const group of groups) {
     const columns = listStructs(group, GROUP.columns).flatMap((column) => namedFacts(column) ?? []);
     const [key, id] = [sortColumn, 'id'].map((name) => columns.find((column) => column.name === name)?.statistics);
-    const count = findField(group, GROUP.rows)?.value;
-    const without = key && findField(key, STATISTICS.nulls)?.value;
-    if (!key || !id || typeof count !== 'bigint' || typeof without !== 'bigint') return undefined;
-    rows += Number(count);
-    nulls += Number(without);
+    const count = findNumber(group, GROUP.rows);
+    const without = key && findNumber(key, STATISTICS.nulls);
+    if (!key || !id || count === undefined || without === undefined) return undefined;
+    rows += count;
+    nulls += without;
     const edges = [key, id].map((each) => [
       exactly(each, STATISTICS.low, STATISTICS.lowIsExact),
       exactly(each, STATISTICS.high, STATISTICS.highIsExact),

@@ -14,7 +14,7 @@ import {
   type ColumnType,
 } from '../../terms/catalog.ts';
 import type { PhysicalColumn } from '../../terms/warehouse.ts';
-import { findField, listStructs, type ThriftStruct } from './thrift-compact.ts';
+import { findBytes, findField, findNumber, listStructs, type ThriftStruct } from './thrift-compact.ts';
 
 // numbers of fields in the format's own definition
 const FILE = { schema: 2 };
@@ -24,14 +24,9 @@ const TIMESTAMP_TYPE = { isInstant: 1 };
 const [BOOLEAN_BYTES, INT32, INT64, DOUBLE_BYTES, BYTES, FIXED_BYTES] = [0, 1, 2, 5, 6, 7];
 const CONVERTED = { list: 3, decimal: 5, date: 6, timestampMicros: 10, json: 19 };
 
-const numberAt = (element: ThriftStruct, id: number): number | undefined => {
-  const value = findField(element, id)?.value;
-  return typeof value === 'bigint' ? Number(value) : undefined;
-};
-
 const nameOf = (element: ThriftStruct): string => {
-  const name = findField(element, ELEMENT.name)?.value;
-  if (!Buffer.isBuffer(name)) throw new Error('A column of the Parquet file has no name.');
+  const name = findBytes(element, ELEMENT.name);
+  if (!name) throw new Error('A column of the Parquet file has no name.');
   return name.toString();
 };
 
@@ -43,9 +38,10 @@ const isInstant = (element: ThriftStruct): boolean => {
 };
 
 function leafType(element: ThriftStruct): ColumnType {
-  const converted = numberAt(element, ELEMENT.converted);
-  if (converted === CONVERTED.decimal) return makeDecimal(numberAt(element, ELEMENT.precision) ?? 0, numberAt(element, ELEMENT.scale) ?? 0);
-  switch (numberAt(element, ELEMENT.type)) {
+  const converted = findNumber(element, ELEMENT.converted);
+  if (converted === CONVERTED.decimal)
+    return makeDecimal(findNumber(element, ELEMENT.precision) ?? 0, findNumber(element, ELEMENT.scale) ?? 0);
+  switch (findNumber(element, ELEMENT.type)) {
     case BOOLEAN_BYTES:
       return BOOLEAN;
     case INT32:
@@ -70,13 +66,13 @@ function* columnsFrom(elements: Iterator<ThriftStruct, undefined>, count: number
     const element = elements.next().value;
     if (!element) throw new Error('The schema of the Parquet file ends too early.');
     const name = nameOf(element);
-    const children = numberAt(element, ELEMENT.children);
+    const children = findNumber(element, ELEMENT.children);
     if (children === undefined) {
       yield { name, type: leafType(element) };
       continue;
     }
     const inner = [...columnsFrom(elements, children)];
-    if (numberAt(element, ELEMENT.converted) !== CONVERTED.list) yield { name, type: { kind: 'struct', fields: inner } };
+    if (findNumber(element, ELEMENT.converted) !== CONVERTED.list) yield { name, type: { kind: 'struct', fields: inner } };
     else {
       // a list is a group that holds a repeated group, which holds the element
       const [repeated] = inner;
@@ -91,5 +87,5 @@ function* columnsFrom(elements: Iterator<ThriftStruct, undefined>, count: number
 export function listColumns(footer: ThriftStruct): PhysicalColumn[] {
   const elements = listStructs(footer, FILE.schema).values() as Iterator<ThriftStruct, undefined>;
   const root = elements.next().value;
-  return root ? [...columnsFrom(elements, numberAt(root, ELEMENT.children) ?? 0)] : [];
+  return root ? [...columnsFrom(elements, findNumber(root, ELEMENT.children) ?? 0)] : [];
 }

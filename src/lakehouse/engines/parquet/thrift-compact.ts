@@ -21,6 +21,18 @@ export type ThriftStruct = ThriftField[];
 
 export const findField = (of: ThriftStruct, id: number): ThriftField | undefined => of.find((each) => each.id === id);
 
+/** The whole number of a field; undefined where there is no such field. */
+export const findNumber = (of: ThriftStruct, id: number): number | undefined => {
+  const value = findField(of, id)?.value;
+  return typeof value === 'bigint' ? Number(value) : undefined;
+};
+
+/** The bytes of a text or a double; undefined where there is no such field. */
+export const findBytes = (of: ThriftStruct, id: number): Buffer | undefined => {
+  const value = findField(of, id)?.value;
+  return Buffer.isBuffer(value) ? value : undefined;
+};
+
 /** The structs of a list field; none where there is no such field. */
 export const listStructs = (of: ThriftStruct, id: number): ThriftStruct[] => {
   const value = findField(of, id)?.value;

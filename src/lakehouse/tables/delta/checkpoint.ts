@@ -6,9 +6,9 @@ import { basename, join } from 'node:path';
 import { errors } from '../../../errors.ts';
 import type { ObjectStore } from '../../../storage/objects.ts';
 import type { Queryable } from '../../../database/database.ts';
-import type { StagingArea } from '../staging.ts';
+import { useSession, type StagingArea } from '../staging.ts';
 import { quoteText } from '../../terms/quoting.ts';
-import { addOf, makeMetaData, removeOf } from './entry.ts';
+import { addOf, describeTable, makeMetaData, removeOf, type LoggedTable } from './entry.ts';
 import { findLogged, listLoggedFiles, listRetired } from './log.queries.ts';
 import { printCheckpointKey, printHintKey, printTableFolder } from './places.ts';
 import { describeState, listTypes, type LogState } from './schema.ts';
@@ -26,17 +26,14 @@ const COLUMNS = {
 /** Lists what a reader needs of the log up to a version. */
 async function listActions(
   db: Queryable,
-  { tableId, version, state }: { tableId: string; version: number; state: LogState },
+  { table, version, state }: { table: LoggedTable; version: number; state: LogState },
 ): Promise<object[]> {
-  const table = await findLogged(db, tableId);
-  if (!table) return [];
   const types = listTypes(state);
-  const files = await listLoggedFiles(db, tableId, version);
-  const retired = await listRetired(db, tableId, version);
-  const described = { id: table.id, name: table.name ?? table.identifier, createdAt: table.createdAt.getTime() };
+  const files = await listLoggedFiles(db, table.id, version);
+  const retired = await listRetired(db, table.id, version);
   return [
     { protocol: describeState(state).protocol },
-    { metaData: makeMetaData(described, state) },
+    { metaData: makeMetaData(table, state) },
     ...retired.map(({ path, byteCount, retiredAt }) => ({
       remove: removeOf({ name: basename(path), byteCount }, { at: retiredAt, changesRows: false }),
     })),
@@ -53,22 +50,21 @@ export async function writeCheckpoint(
 ): Promise<void> {
   const table = await findLogged(db, tableId);
   if (!table) return;
-  const actions = await listActions(db, { tableId, version, state });
+  const actions = await listActions(db, { table: describeTable(table), version, state });
   const folder = printTableFolder(table.experimentId, tableId);
   const work = join(staging.workFolder, randomUUID());
   await mkdir(work, { recursive: true, mode: 0o700 });
-  const session = await staging.session({ small: true });
   try {
     const [given, made] = [join(work, 'actions.json'), join(work, 'checkpoint.parquet')];
     await writeFile(given, actions.map((action) => `${JSON.stringify(action)}\n`).join(''));
     const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: ${quoteText(type)}`);
     const read = `read_json(${quoteText(given)}, format = 'newline_delimited', columns = {${columns.join(', ')}})`;
-    await session.prepare([{ sql: `copy (select * from ${read}) to ${quoteText(made)} (format parquet, compression snappy)`, values: [] }]);
+    const copy = { sql: `copy (select * from ${read}) to ${quoteText(made)} (format parquet, compression snappy)`, values: [] };
+    await useSession(staging, { small: true }, (session) => session.prepare([copy]));
     await lake.put(printCheckpointKey(folder, version), createReadStream(made)).catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== errors.objectExists().code) throw error;
     });
   } finally {
-    session.close();
     await rm(work, { recursive: true, force: true });
   }
   // the hint is the only object of a log that ever changes

@@ -1,6 +1,7 @@
 /** Prints the entries of a Delta log: what a version of a table added, retired and changed, one line each. Pure. */
 import type { ColumnType } from '../../terms/catalog.ts';
 import type { ColumnRange } from '../../terms/warehouse.ts';
+import type { LakeTable } from '../manifest-rows.ts';
 import { describeState, listTypes, type LogState } from './schema.ts';
 
 /** A file as a log names it. */
@@ -16,13 +17,20 @@ export interface LoggedFile {
 
 export type RetiredFile = Pick<LoggedFile, 'name' | 'byteCount'>;
 
-interface LoggedTable {
+/** A table as a log names it. */
+export interface LoggedTable {
   /** A UUID that never changes. */
   id: string;
   name: string;
   /** Milliseconds since 1970. */
   createdAt: number;
 }
+
+export const describeTable = (table: Pick<LakeTable, 'id' | 'name' | 'identifier' | 'createdAt'>): LoggedTable => ({
+  id: table.id,
+  name: table.name ?? table.identifier,
+  createdAt: table.createdAt.getTime(),
+});
 
 interface LoggedChange {
   table: LoggedTable;
@@ -117,17 +125,9 @@ export const removeOf = ({ name, byteCount }: RetiredFile, { at, changesRows }: 
   size: byteCount,
 });
 
-export const makeMetaData = ({ id, name, createdAt }: LoggedTable, state: LogState) => {
+export const makeMetaData = ({ id, name, createdAt: createdTime }: LoggedTable, state: LogState) => {
   const { schemaString, configuration } = describeState(state);
-  return {
-    id,
-    name,
-    format: { provider: 'parquet', options: {} },
-    schemaString,
-    partitionColumns: [],
-    configuration,
-    createdTime: createdAt,
-  };
+  return { id, name, format: { provider: 'parquet', options: {} }, schemaString, partitionColumns: [], configuration, createdTime };
 };
 
 const lines = (actions: readonly object[]) => actions.map((action) => `${JSON.stringify(action)}\n`).join('');

@@ -4,7 +4,7 @@ import type { TableKind } from '../../terms/catalog.ts';
 import type { LockedTable } from '../manifest-rows.ts';
 import type { StagedFile } from '../../terms/warehouse.ts';
 import type { Transaction } from '../../../database/database.ts';
-import { printEntry, printNothing } from './entry.ts';
+import { describeTable, printEntry, printNothing } from './entry.ts';
 import { insertEntries, hasOlderFiles, updateState, type NewEntry } from './log.queries.ts';
 import { CHECKPOINT_EVERY, makeFirstState, makeNextState } from './schema.ts';
 
@@ -36,8 +36,7 @@ export async function writeLogVersion(
     added.map(({ columns }) => columns),
     { files, retyped },
   );
-  const described = { id: table.id, name: table.name ?? table.identifier, createdAt: table.createdAt.getTime() };
-  const none = { added: [], retired: [], changesRows: true };
+  const described = describeTable(table);
   const entry = printEntry({
     table: described,
     before: begins ? after : table.logState,
@@ -50,7 +49,8 @@ export async function writeLogVersion(
   });
   const entries: NewEntry[] = [];
   if (begins) {
-    entries.push({ version: 0, entry: printEntry({ table: described, before: null, after, cause: 'create', at, ...none }), state: null });
+    const made = { table: described, before: null, after, cause: 'create', at, added: [], retired: [], changesRows: true };
+    entries.push({ version: 0, entry: printEntry(made), state: null });
     for (let earlier = 1; earlier < version; earlier += 1) entries.push({ version: earlier, entry: printNothing(at), state: null });
   }
   entries.push({ version, entry, state: version % CHECKPOINT_EVERY === 0 ? after : null });

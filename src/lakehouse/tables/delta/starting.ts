@@ -7,9 +7,9 @@ import type { Database } from '../../../database/database.ts';
 import { listFixedColumns, listPhysicalColumns, type TableKind } from '../../terms/catalog.ts';
 import { listColumnsAt, commit, listFilesAt, findTableById, lockTable } from '../manifest.ts';
 import { setFilesVariable, writeSelect } from '../rewriting.ts';
-import type { StagingArea } from '../staging.ts';
+import { listPaths, type StagingArea } from '../staging.ts';
 import { printType } from '../../terms/types.ts';
-import { printEntry } from './entry.ts';
+import { describeTable, printEntry } from './entry.ts';
 import { insertEntries, listLoggedFiles, listMisplaced, listWithoutLog, movePath, setLogFrom, updateState } from './log.queries.ts';
 import { printTableFolder } from './places.ts';
 import { makeFirstState, makeNextState } from './schema.ts';
@@ -54,16 +54,13 @@ async function rewriteOlder({ db, staging }: StartDeps, tableId: string, sortCol
     if (held.some(({ name, type }) => (types.get(name) ?? printType(type)) !== printType(type))) older.push(file);
   }
   if (older.length === 0) return 0;
-  const session = await staging.session();
-  const staged = await session
-    .stage({
-      tableId,
-      experimentId: table.experimentId,
-      prepare: [setFilesVariable(older.map(({ path }) => join(staging.lakeFolder, path)))],
-      select: { sql: writeSelect(known), values: [] },
-      sortColumn,
-    })
-    .finally(() => session.close());
+  const staged = await staging.stage({
+    tableId,
+    experimentId: table.experimentId,
+    prepare: [setFilesVariable(listPaths(staging, older))],
+    select: { sql: writeSelect(known), values: [] },
+    sortColumn,
+  });
   await db.transaction((tx) =>
     commit(tx, { tableId, cause: 'compact', files: staged.files, retire: older.map(({ id }) => id), basedOn: table.version }),
   );
@@ -79,7 +76,7 @@ async function startLog({ db, staging }: StartDeps, tableId: string): Promise<bo
     const schemas = await Promise.all(files.map(({ path }) => staging.readColumns(path)));
     const after = makeNextState(makeFirstState(table.kind as TableKind), schemas, { files: true, retyped: new Set() });
     const entry = printEntry({
-      table: { id: table.id, name: table.name ?? table.identifier, createdAt: table.createdAt.getTime() },
+      table: describeTable(table),
       before: null,
       after,
       cause: 'start',
