@@ -1,7 +1,7 @@
 /** Plans grouping and aggregate functions: what each accepts, what type it gives, and what the answer calls it. */
 import { BIGINT, DOUBLE, makeDecimal, type ColumnType } from '../terms/catalog.ts';
 import { readAsNumber, type Resolved } from './members.ts';
-import { isComparable, isNumeric } from './operands.ts';
+import { isComparable, isNumeric, requireComparable } from './operands.ts';
 import { isCalendar, type Expr, type Output, type Sort } from '../terms/plan.ts';
 import type { FunctionCall, FunctionName, GroupKey } from './request.ts';
 import { refuseParameter, shortenName } from '../terms/refusal.ts';
@@ -137,12 +137,7 @@ export const groupKeys = (asked: readonly GroupKey[], resolve: Resolve): Output[
     const resolved = resolve(key.column, `${at}/column`);
     const { type } = resolved;
     const as = `c${index}`;
-    if (!isComparable(type)) {
-      throw refuseParameter(
-        `${at}/column`,
-        `Cannot group by '${shortenName(resolved.name)}', whose type is ${printType(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
-      );
-    }
+    requireComparable(type, `${at}/column`, `Cannot group by '${shortenName(resolved.name)}', whose`);
     if (key.timezone !== undefined && !isTimeZone(key.timezone))
       throw refuseParameter(`${at}/timezone`, `'${shortenName(key.timezone)}' is not an IANA time zone such as Europe/Amsterdam.`);
     if (key.timeBucket === undefined) {

@@ -1,6 +1,8 @@
 /** Turns values as callers send them into typed values, by the type of the column that they are compared with. */
 import type { ColumnType } from '../terms/catalog.ts';
 import type { ValueExpr } from '../terms/plan.ts';
+import { refuseParameter } from '../terms/refusal.ts';
+import { printType } from '../terms/types.ts';
 import { readPlainDecimal } from './plain-decimal.ts';
 import type { Operand as Sent } from './request.ts';
 
@@ -127,6 +129,12 @@ const READERS: Record<Comparable, { expects: string; read: (given: Sent, type: C
 /** Whether values of this type have an order and an equality that a caller can ask for. */
 export const isComparable = (type: ColumnType): type is ColumnType & { kind: Comparable } =>
   type.kind !== 'variant' && type.kind !== 'struct' && type.kind !== 'array';
+
+/** Refuses a column whose values have no order. `begin` begins the sentence, which ends with the column's type. */
+export function requireComparable(type: ColumnType, where: string, begin: string): void {
+  if (!isComparable(type))
+    throw refuseParameter(where, `${begin} type is ${printType(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`);
+}
 
 export const isNumeric = (type: ColumnType): boolean =>
   type.kind === 'int' || type.kind === 'bigint' || type.kind === 'double' || type.kind === 'decimal';

@@ -24,6 +24,9 @@ export const parsePath = (asked: string): string[] | null => {
 /** Makes the expression that reads a column from a scan, or from the relation to which a derived column was added. */
 export const makeColumnExpr = (column: Column): Expr => ({ kind: 'column', name: column.name, type: column.type });
 
+/** Makes what a column is resolved to under its own name. */
+export const makeResolved = (column: Column): Resolved => ({ name: column.name, type: column.type, expr: makeColumnExpr(column), column });
+
 /** Whether a path of fields leads somewhere in values of a type. */
 const hasFields = (type: ColumnType, [name, ...deeper]: readonly string[]): boolean =>
   name === undefined || (type.kind === 'struct' && type.fields.some((field) => field.name === name && hasFields(field.type, deeper)));
@@ -33,13 +36,8 @@ const fieldsOf = (resolved: Resolved, fields: readonly string[], where: string, 
   for (const name of fields) {
     const field = type.kind === 'struct' ? type.fields.find((candidate) => candidate.name === name) : undefined;
     if (!field) {
-      const has =
-        type.kind === 'struct'
-          ? suggestNames(
-              name,
-              type.fields.map((candidate) => candidate.name),
-            )
-          : ` Its type is ${printType(type)}.`;
+      const known = type.kind === 'struct' ? type.fields.map((candidate) => candidate.name) : null;
+      const has = known ? suggestNames(name, known) : ` Its type is ${printType(type)}.`;
       throw refuseParameter(
         where,
         `'${shortenName(asked)}' reaches for a field '${shortenName(name)}' that column '${shortenName(resolved.column.name)}' does not have.${has}`,
@@ -48,7 +46,7 @@ const fieldsOf = (resolved: Resolved, fields: readonly string[], where: string, 
     type = field.type;
     expr = { kind: 'field', of: expr, name: field.name, type };
   }
-  return { name: fields.length === 0 ? resolved.name : [resolved.name, ...fields].join('.'), type, expr, column: resolved.column };
+  return { name: [resolved.name, ...fields].join('.'), type, expr, column: resolved.column };
 };
 
 /**
@@ -62,11 +60,10 @@ export const makeResolver = (columns: readonly Column[]) => {
     const split = asked.includes('::') && !whole ? splitType(asked, where) : { path: asked, type: null };
     const [first, ...fields] = parsePath(split.path) ?? [];
     const column = first === undefined ? undefined : visible.get(first);
-    if (whole && !(column && hasFields(column.type, fields)))
-      return { name: whole.name, type: whole.type, expr: makeColumnExpr(whole), column: whole };
+    if (whole && !(column && hasFields(column.type, fields))) return makeResolved(whole);
     if (!column)
       throw refuseParameter(where, `This table has no column '${shortenName(asked)}'.${suggestNames(first ?? asked, visible.keys())}`);
-    const found: Resolved = { name: column.name, type: column.type, expr: makeColumnExpr(column), column };
+    const found = makeResolved(column);
     if (column.type.kind === 'variant' && fields.length > 0) return readMember(found, fields, split.type, where);
     if (split.type)
       throw refuseParameter(where, `'${shortenName(asked)}' names a type; only members of a document take one, such as data.phi2::double.`);

@@ -7,8 +7,8 @@ import type { ColumnType } from '../terms/catalog.ts';
 import { readJson } from '../../json.ts';
 import { compile } from '../compile/compile.ts';
 import { planDimension } from './identity.ts';
-import { planScan } from './scan-columns.ts';
-import type { Expr, Output, Plan, ScanColumn, TableRows, ValueExpr } from '../terms/plan.ts';
+import { makeNamer, planScan, scanColumns } from './scan-columns.ts';
+import type { Expr, Output, Plan, TableRows, ValueExpr } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
 import type { ExperimentScope } from '../terms/scope.ts';
 import type { RunOptions, Warehouse } from '../terms/warehouse.ts';
@@ -38,7 +38,7 @@ const ENTRY = ANNOTATIONS.kind === 'array' ? ANNOTATIONS.element : ANNOTATIONS;
 const CONTENT = makeStruct({ text: STRING, flagType: STRING });
 
 const log = (scope: ExperimentScope, rows: TableRows): Plan => {
-  const columns = listFixedColumns('annotation').map((each): ScanColumn => ({ kind: 'column', name: each.name, type: each.type }));
+  const columns = scanColumns(listFixedColumns('annotation'));
   return {
     kind: 'scan',
     scope,
@@ -83,7 +83,7 @@ const standing = (scope: ExperimentScope, rows: TableRows, where: Expr): Plan =>
 };
 
 /** Adds `annotations` to `left`: those that stand for each row of the table, oldest first, or an empty array. */
-export const joinAnnotations = (left: Plan, source: TableSource, inOrder = false): Plan => {
+export const joinAnnotations = (left: Plan, source: TableSource, inOrder?: true): Plan => {
   const shown = (of: Expr | null): Output => as('annotations', { kind: 'list', of, type: ANNOTATIONS });
   if (!source.annotations) return { kind: 'project', from: left, outputs: [shown(null)], keep: true };
   const of: Expr = { kind: 'compare', how: 'equals', left: column('table_id'), right: value(source.table.identifier) };
@@ -127,9 +127,7 @@ export const joinAnnotations = (left: Plan, source: TableSource, inOrder = false
     keys: [as('row_id', column('row_id'))],
     measures: [as('written', { kind: 'aggregate', how: 'collect', of: entry, order, type: makeArray(ENTRY) })],
   };
-  const taken = new Set(source.columns.map(({ name }) => name.toLowerCase()));
-  let beside = 'written';
-  while (taken.has(beside)) beside += '_';
+  const beside = makeNamer(source.columns)('written');
   const joined: Plan = {
     kind: 'join',
     left,
@@ -137,7 +135,7 @@ export const joinAnnotations = (left: Plan, source: TableSource, inOrder = false
     leftKey: 'id',
     rightKey: 'row_id',
     adds: [as(beside, column('written', ANNOTATIONS))],
-    ...(inOrder ? { inOrder } : {}),
+    inOrder,
   };
   return { kind: 'project', from: joined, outputs: [shown(column(beside, ANNOTATIONS))], keep: true };
 };

@@ -1,10 +1,10 @@
 /** Plans relations over one table, from the columns that expressions name. */
 import { DEFAULT_SORT, STRING, type Column } from '../terms/catalog.ts';
 import { planScan } from './scan-columns.ts';
-import { addDerived } from './derived.ts';
+import { addDerived, listNeeded } from './derived.ts';
 import type { Expr, Places, Plan, Sort } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
-import { makeColumnExpr, makeResolver, type Resolve } from '../ask/resolve.ts';
+import { makeColumnExpr, makeResolver, makeResolved, type Resolve } from '../ask/resolve.ts';
 import type { Resolved } from '../ask/members.ts';
 
 /** Builds relations over one table. Each scan reads only the columns that are used. */
@@ -19,16 +19,8 @@ export class Builder {
     this.resolve = makeResolver(source.columns);
   }
 
-  /** Makes a name that no column of the table has. */
-  unused(name: string): string {
-    const taken = this.source.columns.some((column) => column.name.toLowerCase() === name);
-    return taken ? this.unused(`${name}_`) : name;
-  }
-
   visible(): Resolved[] {
-    return this.source.columns
-      .filter((column) => !column.hidden)
-      .map((column) => ({ name: column.name, type: column.type, expr: makeColumnExpr(column), column }));
+    return this.source.columns.filter((column) => !column.hidden).map(makeResolved);
   }
 
   /** The order by the default sort column, then by the row id. */
@@ -63,12 +55,12 @@ export class Builder {
    * Plans the scan, the derived columns that `early` and `where` use, and the filter. Derived columns of `late` can be added afterwards: the scan reads what
    * they need. `inOrder` keeps the order of files and of rows in them.
    */
-  from(where: Expr | null, early: readonly Expr[], late: readonly Expr[] = [], inOrder = false): { from: Plan; pending: Set<string> } {
+  from(where: Expr | null, early: readonly Expr[], late: readonly Expr[] = [], inOrder?: true): { from: Plan; pending: Set<string> } {
     const derivedOf = (exprs: readonly Expr[]) => new Set([...listColumnNames(exprs)].filter((name) => this.#columns.get(name)?.derived));
     const wanted = [...early, ...late, ...(where ? [where] : [])];
     const first = derivedOf([...early, ...(where ? [where] : [])]);
     const all = derivedOf(wanted);
-    const used = new Set([...listColumnNames(wanted), ...[...all].flatMap((name) => addDerived.needs(this.#columns.get(name)))]);
+    const used = new Set([...listColumnNames(wanted), ...[...all].flatMap((name) => listNeeded(this.#columns.get(name)))]);
     let from = addDerived(planScan(this.source, used), this.source, first, inOrder);
     if (where) from = { kind: 'filter', from, where };
     return { from, pending: new Set([...all].filter((name) => !first.has(name))) };

@@ -10,7 +10,7 @@ type Derived = NonNullable<Column['derived']>;
 /** Kinds that consist of one column, named like the kind. */
 type Single = Exclude<Derived, 'metadata'>;
 
-const MAKERS: Record<Single, { needs: readonly string[]; add: (from: Plan, source: TableSource, inOrder: boolean) => Plan }> = {
+const MAKERS: Record<Single, { needs: readonly string[]; add: (from: Plan, source: TableSource, inOrder?: true) => Plan }> = {
   contributor: { needs: ['contributor_id'], add: joinContributor },
   device: { needs: ['client_id'], add: joinDevice },
   annotations: { needs: ['id'], add: joinAnnotations },
@@ -27,14 +27,14 @@ export const pickFewValued = ({ annotations }: TableSource): readonly Derived[] 
 ];
 
 /** Adds these derived columns to `from`. `inOrder` keeps the order of its rows, if only kinds of `pickFewValued` are added. */
-export const addDerived = (from: Plan, source: TableSource, names: ReadonlySet<string>, inOrder = false): Plan =>
+export const addDerived = (from: Plan, source: TableSource, names: ReadonlySet<string>, inOrder?: true): Plan =>
   (Object.keys(MAKERS) as Single[]).reduce(
     (plan, name) => (names.has(name) ? MAKERS[name].add(plan, source, inOrder) : plan),
     joinMetadata(from, source, names),
   );
 
 /** Lists the physical columns from which a derived column is made. */
-addDerived.needs = (column: Column | undefined): readonly string[] => {
+export const listNeeded = (column: Column | undefined): readonly string[] => {
   if (!column?.derived) return [];
   return column.derived === 'metadata' ? (column.madeFrom ?? []) : MAKERS[column.derived].needs;
 };

@@ -3,7 +3,8 @@
  * Anonymisation rewrites the plan, so that every user expression above it can only see pseudonyms.
  */
 import { CONTRIBUTOR, DEVICE, STRING, listFixedColumns, type ColumnType, type TableKind } from '../terms/catalog.ts';
-import type { Expr, Output, Plan, ScanColumn, TableRows } from '../terms/plan.ts';
+import type { Expr, Output, Plan, TableRows } from '../terms/plan.ts';
+import { scanColumns } from './scan-columns.ts';
 import type { TableSource } from '../terms/source.ts';
 import type { ExperimentScope } from '../terms/scope.ts';
 
@@ -26,7 +27,7 @@ export const planDimension = (
     kind: 'scan',
     scope,
     table: { kind, identifier: kind },
-    columns: listFixedColumns(kind).map((column): ScanColumn => ({ kind: 'column', name: column.name, type: column.type })),
+    columns: scanColumns(listFixedColumns(kind)),
     needed: [key, ...columns],
     rows: rows ?? NO_ROWS,
   },
@@ -43,7 +44,7 @@ const withNothing = (left: Plan, name: string, type: ColumnType): Plan => ({
 });
 
 /** Adds `contributor`, a struct of id, name and avatar. It is null where the dimension does not know the id. */
-export const joinContributor = (left: Plan, source: TableSource, inOrder = false): Plan => {
+export const joinContributor = (left: Plan, source: TableSource, inOrder?: true): Plan => {
   if (!hasRows(source.identity)) return withNothing(left, 'contributor', CONTRIBUTOR);
   const fields = ['id', 'name', 'avatar'].map((name) => ({ name, expr: text(name === 'id' ? 'user_id' : name) }));
   const contributor: Output = {
@@ -58,35 +59,25 @@ export const joinContributor = (left: Plan, source: TableSource, inOrder = false
     leftKey: 'contributor_id',
     rightKey: 'user_id',
     adds: [contributor],
-    ...(inOrder ? { inOrder } : {}),
+    inOrder,
   };
 };
 
 /** Adds `device`: what the registry says of the client that sent a row, or null. Its owner is a person, who has a pseudonym in an anonymised experiment. */
-export const joinDevice = (left: Plan, source: TableSource, inOrder = false): Plan => {
+export const joinDevice = (left: Plan, source: TableSource, inOrder?: true): Plan => {
   if (!hasRows(source.registry)) return withNothing(left, 'device', DEVICE);
   const { scope } = source;
-  const facts = planDimension(scope, 'registry', source.registry, 'client_id', [
-    'id',
-    'serial_number',
-    'owner_id',
-    'status',
-    'device_type',
-  ]);
+  const said = ['id', 'serial_number', 'owner_id', 'status', 'device_type'];
+  const facts = planDimension(scope, 'registry', source.registry, 'client_id', said);
   const owners = planDimension(scope, 'identity', source.identity, 'user_id', ['pseudonym']);
   const shown = { as: 'owner_pseudonym', name: 'owner_pseudonym', expr: text('pseudonym') };
   const right: Plan = scope.anonymised
     ? { kind: 'join', left: facts, right: owners, leftKey: 'owner_id', rightKey: 'user_id', adds: [shown] }
     : facts;
-  const fields = [
-    { name: 'id', expr: text('id') },
-    { name: 'serial_number', expr: text('serial_number') },
-    { name: 'owner', expr: text(scope.anonymised ? shown.as : 'owner_id') },
-    { name: 'status', expr: text('status') },
-    { name: 'device_type', expr: text('device_type') },
-  ];
+  const owner = { name: 'owner', expr: text(scope.anonymised ? shown.as : 'owner_id') };
+  const fields = said.map((name) => (name === 'owner_id' ? owner : { name, expr: text(name) }));
   const device: Output = { as: 'device', name: 'device', expr: { kind: 'struct', fields, unless: text('client_id'), type: DEVICE } };
-  return { kind: 'join', left, right, leftKey: 'client_id', rightKey: 'client_id', adds: [device], ...(inOrder ? { inOrder } : {}) };
+  return { kind: 'join', left, right, leftKey: 'client_id', rightKey: 'client_id', adds: [device], inOrder };
 };
 
 const NOBODY: Expr = { kind: 'value', value: null, type: STRING };

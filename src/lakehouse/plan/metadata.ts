@@ -5,7 +5,7 @@
 import { STRING, listFixedColumns, listPhysicalColumns, type Column, type ColumnType } from '../terms/catalog.ts';
 import type { Expr, Output, Plan, ScanColumn, TableRows } from '../terms/plan.ts';
 import type { MetadataColumn, MetadataSource, TableSource } from '../terms/source.ts';
-import { scanColumns } from './scan-columns.ts';
+import { makeNamer, scanColumns } from './scan-columns.ts';
 import type { ExperimentScope } from '../terms/scope.ts';
 
 const RAW_ID = 'raw_id';
@@ -50,7 +50,7 @@ function entries(scope: ExperimentScope, source: MetadataSource, matched: string
     scope,
     table: { kind: 'metadata_record', identifier: 'metadata_record' },
     columns: [
-      ...listFixedColumns('metadata_record').map(({ name, type }): ScanColumn => ({ kind: 'column', name, type })),
+      ...scanColumns(listFixedColumns('metadata_record')),
       ...wanted.map(({ stored, type }): ScanColumn => ({ kind: 'column', name: stored, type })),
     ],
     needed: ['matched_column', 'key', ...wanted.map(({ stored }) => stored)],
@@ -85,8 +85,7 @@ export function joinMetadata(from: Plan, source: TableSource, names: ReadonlySet
   const { metadata, scope } = source;
   const wanted = metadata?.columns.filter(({ name }) => names.has(name)) ?? [];
   if (!metadata || wanted.length === 0) return from;
-  const taken = new Set(source.columns.map(({ name }) => name.toLowerCase()));
-  const unused = (name: string): string => (taken.has(name) ? unused(`${name}_`) : name);
+  const unused = makeNamer(source.columns);
   // a read may add some columns before its cut and others after it; each time they get names of their own
   const turn = metadata.columns.findIndex(({ name }) => names.has(name));
   const own = listMatchable(source.columns);

@@ -7,12 +7,13 @@ import { anonymise } from './identity.ts';
 import { findKeptRanges } from '../terms/kept-ranges.ts';
 import { findKeptValues, findTextOrder } from '../terms/kept-values.ts';
 import { suggestNames } from '../terms/near.ts';
-import { isComparable } from '../ask/operands.ts';
+import { isComparable, requireComparable } from '../ask/operands.ts';
 import type { Beyond, Expr, Output, Plan, Sort } from '../terms/plan.ts';
 import type { AskedTexts, Kept, TableSource } from '../terms/source.ts';
 import { buildPredicate } from '../ask/predicates.ts';
 import type { ReadRequest } from '../ask/request.ts';
 import { refuseParameter, shortenName } from '../terms/refusal.ts';
+import { makeNamer } from './scan-columns.ts';
 import { buildSeek, reverseSort } from './seek.ts';
 import type { Resolved } from '../ask/members.ts';
 import { inferExprType, printType } from '../terms/types.ts';
@@ -65,11 +66,7 @@ const sortOf = (builder: Builder, request: ReadRequest): Sort[] => {
   const rest = builder.defaultOrder();
   if (request.orderBy === undefined) return rest.map((sort, index) => (index === 0 ? { ...sort, descending } : sort));
   const { name, type, expr } = builder.resolve(request.orderBy, 'orderBy');
-  if (!isComparable(type))
-    throw refuseParameter(
-      'orderBy',
-      `Cannot order by '${shortenName(name)}', whose type is ${printType(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
-    );
+  requireComparable(type, 'orderBy', `Cannot order by '${shortenName(name)}', whose`);
   const same = (sort: Sort) => expr.kind === 'column' && sort.expr.kind === 'column' && sort.expr.name === expr.name;
   return [{ expr, descending }, ...rest.filter((sort) => !same(sort))];
 };
@@ -109,7 +106,7 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
     window.kind === 'page' && window.peek ? by.map(({ expr }, index): Output => ({ as: `k${index}`, name: `k${index}`, expr })) : [];
   const printed = [...outputs, ...keys].map((output) => output.expr);
   const picked = request.share === undefined ? where : keepShare(where, builder.rowId(), request.share);
-  const asked: Asked = { where: picked, by, printed, window, beyond: seek ? buildSeek(by, seek.keys) : null };
+  const asked: Asked = { where: picked, forward, by, printed, window, beyond: seek ? buildSeek(by, seek.keys) : null };
   const rowsOf = (part: Builder) =>
     anonymise({ kind: 'project', from: planWindow(part, asked), outputs: [...outputs, ...keys], keep: false });
   const parts = splitByParts(builder, asked);
@@ -130,10 +127,11 @@ const planRunning = (builder: Builder, request: ReadRequest, functions: readonly
   const where = buildPredicate(request.filters ?? [], builder.resolve);
   const by = sortOf(builder, request);
   const picked = chosen(builder, request);
+  const nameUnused = makeNamer(builder.source.columns);
   const totals = functions.map(({ name, expr }, index): Output => {
     const of = expr.kind === 'aggregate' ? expr.of : null;
     return {
-      as: builder.unused(`running${index}`),
+      as: nameUnused(`running${index}`),
       name,
       expr: { kind: 'running', of, partition: [], order: by, type: inferExprType(expr) },
     };
@@ -209,7 +207,7 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
     where,
     outputs.map((output) => output.expr),
   );
-  const groups = planDistances(from, keys, values, (name) => builder.unused(name));
+  const groups = planDistances(from, keys, values, makeNamer(builder.source.columns));
   const [first, ...others] = keys.map(referTo);
   const finished = outputs.map((output, index): Output => {
     const running = functions[index - keys.length]?.running === true;
@@ -267,11 +265,7 @@ export interface DistinctPlan {
 export const planDistinct = (source: TableSource, asked: string, limit: number): DistinctPlan => {
   const builder = new Builder(source);
   const { name, type, expr, column } = builder.resolve(asked, 'column');
-  if (!isComparable(type))
-    throw refuseParameter(
-      'column',
-      `'${shortenName(name)}' has no distinct values: its type is ${printType(type)}${type.kind === 'struct' ? '; name a field of it' : ''}.`,
-    );
+  requireComparable(type, 'column', `'${shortenName(name)}' has no distinct values: its`);
   // text greater than the empty one is neither null nor empty, and the engine can skip files by this comparison
   const present: Expr =
     type.kind === 'string'

@@ -6,7 +6,6 @@ import { pickFilesBeside, orderFiles, pickPageFiles, orderParts, type FileExtent
 import type { Expr, Plan, Sort } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
 import type { ReadRequest, Seek } from '../ask/request.ts';
-import { reverseSort } from './seek.ts';
 import { inferExprType } from '../terms/types.ts';
 
 /** The rows that are answered: a page, or the first `limit` (null: all). With `peek` one more row is read, so that a cut is seen. */
@@ -37,6 +36,9 @@ export const planSort = (from: Plan, by: readonly Sort[], window: Window): Plan 
 /** A plain read: which rows, in which order, and which expressions of them are shown. */
 export interface Asked {
   where: Expr | null;
+  /** The order of the read. */
+  forward: readonly Sort[];
+  /** The order in which the page is read: the reverse where it looks back. */
   by: readonly Sort[];
   printed: readonly Expr[];
   window: Window;
@@ -60,42 +62,36 @@ const readExtents = ({ extents }: TableSource, where: Expr | null): readonly Fil
 };
 
 /** Picks the files that can hold the window. This needs the table's own order, and a manifest that knows what the files hold. */
-const nearFiles = ({ source }: Builder, { where, by, window }: Asked): { files: string[]; offset: number } | null => {
+const nearFiles = ({ source }: Builder, { where, forward, window }: Asked): { files: string[]; offset: number } | null => {
   const { limit, offset } = cutOf(window);
   const extents = readExtents(source, where);
   if (limit === null || !extents) return null;
-  if (window.kind === 'page' && window.seek) return besideFiles(source, { extents, by, limit, seek: window.seek });
-  if (!isOwnOrder(source, by)) return null;
-  return pickPageFiles(extents, { descending: by[0]?.descending === true, offset, limit });
+  if (!isOwnOrder(source, forward)) return null;
+  const descending = forward[0]?.descending === true;
+  const seek = window.kind === 'page' ? window.seek : undefined;
+  if (!seek) return pickPageFiles(extents, { descending, offset, limit });
+  const place = placeOf(seek);
+  return place && { files: pickFilesBeside(extents, { descending, back: seek.back, ...place, limit }), offset: 0 };
 };
 
-const besideFiles = (
-  source: TableSource,
-  { extents, by, limit, seek }: { extents: readonly FileExtent[]; by: readonly Sort[]; limit: number; seek: Seek },
-) => {
-  const order = seek.back ? reverseSort(by) : by;
-  const [key = null, id] = seek.keys;
-  if (typeof id !== 'string' || !isOwnOrder(source, order)) return null;
-  const asked = { descending: order[0]?.descending === true, back: seek.back, key: key === null ? null : microseconds(key), id, limit };
-  return { files: pickFilesBeside(extents, asked), offset: 0 };
-};
+/** Reads the key and the id of the row at a place, as extents have them. Null where the place has no id. */
+const placeOf = ({ keys: [key = null, id] }: Seek): { key: string | null; id: string } | null =>
+  typeof id === 'string' ? { key: key === null ? null : microseconds(key), id } : null;
 
 /**
  * Splits the table into parts that follow each other in the order of the page. They are read one by one until the page is full, which is soon unless the filter
  * keeps very little. Null where the page is not of this kind, or rows of all files are mixed.
  */
-export const splitByParts = (builder: Builder, { where, by, window }: Asked): Builder[] | null => {
+export const splitByParts = (builder: Builder, { where, forward, window }: Asked): Builder[] | null => {
   const { files, extents, ...source } = builder.source;
   if (window.kind !== 'page' || where === null || !extents || cutOf(window).offset > 0) return null;
   // the files of the page are known, so no parts are needed
   if (readExtents(builder.source, where)) return null;
+  if (!isOwnOrder(builder.source, forward)) return null;
+  const descending = forward[0]?.descending === true;
   const { seek } = window;
-  const order = seek?.back ? reverseSort(by) : by;
-  if (!isOwnOrder(builder.source, order)) return null;
-  const descending = order[0]?.descending === true;
-  const [key = null, id] = seek?.keys ?? [];
-  const place = { descending, back: seek?.back ?? false, key: key === null ? null : microseconds(key), limit: Infinity };
-  const ahead = typeof id === 'string' ? new Set(pickFilesBeside(extents, { ...place, id })) : new Set(files);
+  const place = seek && placeOf(seek);
+  const ahead = new Set(place ? pickFilesBeside(extents, { descending, back: seek.back, ...place, limit: Infinity }) : files);
   const parts = orderParts(
     extents.filter(({ path }) => ahead.has(path)),
     descending,
@@ -150,10 +146,15 @@ const isLate = (builder: Builder, { by, printed, where, window }: Asked): boolea
   );
 };
 
+/** The extents of those files of a table that are read. */
+const extentsOf = ({ files, extents = [] }: TableSource): FileExtent[] => {
+  const held = new Set(files);
+  return extents.filter(({ path }) => held.has(path));
+};
+
 /** Whether rows of these files that are neighbours by the table's own key are neighbours in the files too. */
 const lieSideBySide = ({ source }: Builder, files: readonly string[]): boolean => {
-  const held = new Set(files);
-  const known = (source.extents ?? []).filter(({ path }) => held.has(path));
+  const known = extentsOf({ ...source, files });
   return known.length > 0 && known.every(({ minId, nullKeys }) => minId !== null && nullKeys === 0);
 };
 
@@ -166,8 +167,7 @@ const RARE = 50;
  */
 const isRareAhead = ({ source }: Builder, { where, by }: Asked): boolean => {
   if (where === null || by[0]?.descending !== false) return false;
-  const held = new Set(source.files);
-  const extents = (source.extents ?? []).filter(({ path }) => held.has(path));
+  const extents = extentsOf(source);
   const sum = (of: (extent: FileExtent) => number) => extents.reduce((total, extent) => total + of(extent), 0);
   return sum(({ kept, rowCount }) => kept ?? rowCount) * RARE <= sum(({ rowCount }) => rowCount);
 };
@@ -186,7 +186,7 @@ const keysFirst = (builder: Builder, where: Expr | null, { expr, descending }: S
  * Plans the rows that share a key with a row of the page. The keys are found first, so that other columns are read only around the page. The rows include ties
  * beyond the page, and rows before an offset; the sort cuts both off.
  */
-const aroundPage = (near: Builder, { where, by, printed }: Omit<Asked, 'window' | 'beyond'>, most: number) => {
+const aroundPage = (near: Builder, { where, by, printed }: Pick<Asked, 'where' | 'by' | 'printed'>, most: number) => {
   const [first] = by;
   const { from: left, pending } = near.from(
     where,
@@ -199,11 +199,8 @@ const aroundPage = (near: Builder, { where, by, printed }: Omit<Asked, 'window' 
 };
 
 /** Whether a filter picks the rows of a page in the table's own order, by columns that the table's own files hold. */
-const isPicked = (builder: Builder, { where, by, window }: Asked): boolean => {
-  const seek = window.kind === 'page' ? window.seek : undefined;
-  const order = seek?.back ? reverseSort(by) : by;
-  return where !== null && cutOf(window).limit !== null && isOwnOrder(builder.source, order) && !builder.derives([where]);
-};
+const isPicked = (builder: Builder, { where, forward, window }: Asked): boolean =>
+  where !== null && cutOf(window).limit !== null && isOwnOrder(builder.source, forward) && !builder.derives([where]);
 
 const both = (left: Expr | null, right: Expr | null): Expr | null =>
   left && right ? { kind: 'every', of: [left, right] } : (left ?? right);

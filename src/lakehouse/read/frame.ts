@@ -68,9 +68,9 @@ export async function* wrapJsonArray(source: Readable, seen: LineCount): AsyncGe
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** Prints the header line of a CSV file, guarded and quoted like its cells. */
-export const printCsvHeader = (names: readonly string[], guard: boolean): string =>
-  `${names
-    .map((name) => (guard && FORMULA.test(name) ? `'${name}` : name))
+export const printCsvHeader = (columns: readonly { name: string }[], guard: boolean): string =>
+  `${columns
+    .map(({ name }) => (guard && FORMULA.test(name) ? `'${name}` : name))
     .map((name) => (/[",\r\n]|^\s|\s$|^$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
     .join(',')}\n`;
 

@@ -285,14 +285,7 @@ export const readStream = async (
   }
   const statement = compile(printRows(plan, format === 'csv' ? 'csv' : 'json', !raw), warehouse.dialect);
   const bytes = counting(await streamRows(warehouse, plan, { statement, format }, run), format, seen);
-  const header =
-    format === 'csv'
-      ? printCsvHeader(
-          columns.map((column) => column.name),
-          !raw,
-        )
-      : null;
-  return { ...download, body: header === null ? bytes : addHeader(header, bytes) };
+  return { ...download, body: format === 'csv' ? addHeader(printCsvHeader(columns, !raw), bytes) : bytes };
 };
 
 /** Lists the distinct values of a column as text, ascending, without nulls and empty text. It asks the manifest where that knows, and the engine where it does not. */

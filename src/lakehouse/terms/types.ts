@@ -1,4 +1,4 @@
-import { DOUBLE, TIMESTAMP, TIMESTAMP_NTZ, type ColumnType } from './catalog.ts';
+import { BOOLEAN, DOUBLE, TIMESTAMP, TIMESTAMP_NTZ, makeDecimal, type ColumnType } from './catalog.ts';
 import { isCalendar, type Expr } from './plan.ts';
 import { quoteWithBackticks } from './quoting.ts';
 
@@ -76,9 +76,8 @@ class TypeReader {
     if (depth > MAX_DEPTH) throw this.#unreadable();
     const name = this.#match(/[A-Za-z_]+/y)?.toUpperCase() ?? '';
     if (name === 'DECIMAL' || name === 'NUMERIC') {
-      const [, precision = '10', scale = '0'] =
-        /^\((\d+)(?:,\s*(\d+))?\)/.exec(this.#match(/\(\s*\d+\s*(,\s*\d+\s*)?\)/y)?.replaceAll(' ', '') ?? '') ?? [];
-      return { kind: 'decimal', precision: Number(precision), scale: Number(scale) };
+      const [precision = '10', scale = '0'] = this.#match(/\(\s*\d+\s*(,\s*\d+\s*)?\)/y)?.match(/\d+/g) ?? [];
+      return makeDecimal(Number(precision), Number(scale));
     }
     if (name === 'ARRAY') {
       this.#expect('<');
@@ -132,8 +131,6 @@ class TypeReader {
 /** Reads Databricks type text (as `printType` writes it, or with the usual synonyms). Throws on anything else: the text is ours. */
 export const parseType = (text: string): ColumnType => new TypeReader(text).whole();
 
-const TRUTH = { kind: 'boolean' } as const;
-
 /** Finds the type of an expression's value. */
 export const inferExprType = (expr: Expr): ColumnType => {
   switch (expr.kind) {
@@ -144,7 +141,7 @@ export const inferExprType = (expr: Expr): ColumnType => {
     case 'holds':
     case 'every':
     case 'some':
-      return TRUTH;
+      return BOOLEAN;
     case 'bucket':
       return expr.zone !== null && isCalendar(expr.unit) ? TIMESTAMP_NTZ : inferExprType(expr.of);
     case 'instant':
