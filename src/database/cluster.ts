@@ -96,15 +96,15 @@ export function locate(dataDir: string): Cluster {
   return { folder: copy, prefix: [], uid: id('-u'), gid: id('-g'), cluster: join(home, 'postgres') };
 }
 
+/** The command of a program of Postgres, and the account, folder and environment that it runs in. */
+function commandOf({ prefix, folder, uid, gid }: Binaries, program: string, args: readonly string[]) {
+  const [command = '', ...rest] = [...prefix, join(folder, 'bin', program), ...args];
+  return [command, rest, { cwd: '/', uid, gid, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } }] as const;
+}
+
 function runOnce(binaries: Binaries, program: string, args: readonly string[]): void {
-  const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', program), ...args];
-  const result = spawnSync(command, rest, {
-    cwd: '/',
-    uid: binaries.uid,
-    gid: binaries.gid,
-    encoding: 'utf8',
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-  });
+  const [command, rest, where] = commandOf(binaries, program, args);
+  const result = spawnSync(command, rest, { ...where, encoding: 'utf8' });
   if (result.status !== 0)
     throw new EmbeddedPostgresError(`${program} failed: ${(result.stderr || String(result.error ?? '')).trim().slice(-500)}`);
 }
@@ -140,17 +140,8 @@ export function removeSocketFolder(folder: string, binaries: Binaries): void {
 
 export function createCluster(binaries: Cluster): void {
   const staging = `${binaries.cluster}.${randomUUID()}`;
-  runOnce(binaries, 'initdb', [
-    '-D',
-    staging,
-    '-U',
-    'postgres',
-    '--auth=trust',
-    '--encoding=UTF8',
-    '--locale-provider=builtin',
-    '--locale=C.UTF-8',
-    '--no-instructions',
-  ]);
+  const settings = ['--auth=trust', '--encoding=UTF8', '--locale-provider=builtin', '--locale=C.UTF-8', '--no-instructions'];
+  runOnce(binaries, 'initdb', ['-D', staging, '-U', 'postgres', ...settings]);
   try {
     renameSync(staging, binaries.cluster);
   } catch (cause) {
@@ -184,16 +175,9 @@ export function launch(binaries: Cluster, socket: string, dataDir: string, setti
   makeSocketFolder(socket, binaries);
   disownLocks(binaries.cluster, socket);
   const args = ['-D', binaries.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-  const [command = '', ...rest] = [...binaries.prefix, join(binaries.folder, 'bin', 'postgres'), ...args];
+  const [command, rest, where] = commandOf(binaries, 'postgres', args);
   const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);
-  const child = spawn(command, rest, {
-    cwd: '/',
-    detached: true,
-    uid: binaries.uid,
-    gid: binaries.gid,
-    stdio: ['ignore', log, log],
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-  });
+  const child = spawn(command, rest, { ...where, detached: true, stdio: ['ignore', log, log] });
   child.on('error', () => undefined);
   child.unref();
   closeSync(log);
@@ -222,17 +206,19 @@ function hasWritten(pid: number, lock: readonly string[]): boolean {
   }
 }
 
-/** Pid of the running server, as its own lock file says. */
-export function findServerPid(cluster: string): number | undefined {
+/** The running server and the folder of the cluster that it was started for, as its own lock file says. */
+function findServer(cluster: string): { pid: number; folder: string | undefined } | undefined {
   try {
     const lock = readLock(cluster);
     const pid = Number(lock[0]);
     process.kill(pid, 0);
-    return isZombie(pid) || !hasWritten(pid, lock) ? undefined : pid;
+    return isZombie(pid) || !hasWritten(pid, lock) ? undefined : { pid, folder: lock[1] };
   } catch {
     return undefined;
   }
 }
+
+export const findServerPid = (cluster: string): number | undefined => findServer(cluster)?.pid;
 
 /** Larger than any pid, and longer in digits. */
 const NOBODY = 2_147_483_647;
@@ -250,19 +236,9 @@ function disownLocks(cluster: string, socket: string): void {
   }
 }
 
-/** Folder of the cluster that the running server was started for, as its lock file says. */
-function findServerFolder(cluster: string): string | undefined {
-  try {
-    return readLock(cluster)[1];
-  } catch {
-    return undefined;
-  }
-}
-
 /** Refuses a data folder that was moved or copied while its server ran: nobody finds that server's socket from there. Errors: EmbeddedPostgresError. */
 export function requireOwnServer(cluster: string): void {
-  const pid = findServerPid(cluster);
-  const folder = findServerFolder(cluster);
+  const { pid, folder } = findServer(cluster) ?? {};
   if (pid === undefined || folder === undefined || folder === cluster) return;
   throw new EmbeddedPostgresError(
     `${cluster} was ${folder} while its Postgres ran, which is process ${pid} still: where the folder was moved, stop that one (kill -INT ${pid}) and start again; a copy of a folder in use is not whole: make one by npm run backup.`,

@@ -73,13 +73,20 @@ export const sent = channel('fieldlake.statement');
 type Runner = Pick<pg.ClientBase, 'query'>;
 type OnQuery = DatabaseOptions['onQuery'];
 
-async function observed<T>({ label }: Query, onQuery: OnQuery, run: () => Promise<T>): Promise<T> {
-  const start = performance.now();
-  sent.publish(label);
+/** Runs work on a connection, and names what fails of it by its label. */
+async function translated<T>(label: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
     throw translateDatabaseError(error, label);
+  }
+}
+
+async function observed<T>({ label }: Query, onQuery: OnQuery, run: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  sent.publish(label);
+  try {
+    return await translated(label, run);
   } finally {
     onQuery?.(label, performance.now() - start);
   }
@@ -154,23 +161,17 @@ export function openDatabase({
   pool.on('connect', (client) => client.on('error', () => undefined));
 
   const attempt = async <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
-    const client = await pool.connect().catch((error: unknown) => {
-      throw translateDatabaseError(error, 'connect');
-    });
+    const client = await translated('connect', () => pool.connect());
     let broken: Error | undefined;
     try {
       const inner = queryable(client, onQuery);
-      await client.query('begin').catch((error: unknown) => {
-        throw translateDatabaseError(error, 'begin');
-      });
+      await translated('begin', () => client.query('begin'));
       const result = await work({
         ...inner,
         copyIn: (query, rows) => observed(query, onQuery, () => copyRowsIn(client, query.text, pieces(rows))),
         inTransaction: true,
       });
-      await client.query('commit').catch((error: unknown) => {
-        throw translateDatabaseError(error, 'commit');
-      });
+      await translated('commit', () => client.query('commit'));
       return result;
     } catch (error) {
       // nobody answers on a lost connection, and the server itself ends the transaction
@@ -194,9 +195,7 @@ export function openDatabase({
       }),
     listen: (channel, heard) => listenOn(url, channel, heard),
     ping: async () => {
-      await pool.query('select 1').catch((error: unknown) => {
-        throw translateDatabaseError(error, 'ping');
-      });
+      await translated('ping', () => pool.query('select 1'));
     },
     get pool() {
       return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };

@@ -2,33 +2,35 @@ import { ApiError, errors } from '../errors.ts';
 
 /** Constraints whose violation means that a request clashes with the current state; it is no bug of ours. */
 const byConstraint: Readonly<Record<string, () => ApiError>> = {
-  devices_serial_number: () => errors.serialTaken(),
+  devices_serial_number: errors.serialTaken,
   // the name is made of type and serial, so this is the same clash
-  devices_thing_name_key: () => errors.serialTaken(),
+  devices_thing_name_key: errors.serialTaken,
   // another writer has claimed the source since we looked
-  lake_sources_pkey: () => errors.sourceChanged(),
+  lake_sources_pkey: errors.sourceChanged,
   // the table was there when the upload looked for it
-  uploads_table_id_fkey: () => errors.tableDeleted(),
+  uploads_table_id_fkey: errors.tableDeleted,
   // another organization has taken the slug since we looked
-  organizations_slug_key: () => errors.organizationSlugAlreadyTaken(),
+  organizations_slug_key: errors.organizationSlugAlreadyTaken,
   lake_tables_upload_name: () => errors.tableNameTaken('of that name'),
 };
 
+const unavailable = () => errors.databaseUnavailable().with({ retryAfter: 1 });
+
 const byState: Readonly<Record<string, () => ApiError>> = {
-  '23505': () => errors.conflict(),
-  '23503': () => errors.conflict(),
-  '23001': () => errors.conflict(),
-  '40001': () => errors.conflict(),
-  '40P01': () => errors.conflict(),
+  '23505': errors.conflict,
+  '23503': errors.conflict,
+  '23001': errors.conflict,
+  '40001': errors.conflict,
+  '40P01': errors.conflict,
   // text with NUL, and its JSON escape
-  '22021': () => errors.textHoldsNul(),
-  '22P05': () => errors.textHoldsNul(),
-  '57014': () => errors.databaseTimeout(),
-  '53300': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
-  '57P01': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
+  '22021': errors.textHoldsNul,
+  '22P05': errors.textHoldsNul,
+  '57014': errors.databaseTimeout,
+  '53300': unavailable,
+  '57P01': unavailable,
   // Postgres ends every connection when one of its processes was killed
-  '57P02': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
-  '57P03': () => errors.databaseUnavailable().with({ retryAfter: 1 }),
+  '57P02': unavailable,
+  '57P03': unavailable,
 };
 
 // EAGAIN means that more connections wait at a unix socket than it holds
@@ -67,7 +69,6 @@ export function translateDatabaseError(error: unknown, label: string): ApiError 
   const { code, constraint, message } = error as { code?: string; constraint?: string; message?: string };
   const silent = message === SILENCE;
   const cause = Object.assign(new Error(`${label}: ${code ?? ''} ${message ?? ''}`), { code, constraint, label, silent });
-  const unavailable = () => errors.databaseUnavailable().with({ retryAfter: 1 });
   const known = (constraint === undefined ? undefined : byConstraint[constraint]) ?? (code === undefined ? undefined : byState[code]);
   const answer = known?.() ?? (silent ? errors.databaseTimeout() : isConnectionFailure(code, message) ? unavailable() : errors.internal());
   answer.cause = cause;

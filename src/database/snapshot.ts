@@ -24,6 +24,17 @@ export interface Snapshot {
 const full = ({ schema, name }: { schema: string; name: string }) => `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
 const fileOf = ({ schema, name }: { schema: string; name: string }) => `${schema}.${name}.copy`;
 
+/** Runs work on a connection of its own. */
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
 async function listTables(client: pg.Client): Promise<Omit<SnapshotTable, 'rows'>[]> {
   const { rows } = await client.query<{ schema: string; name: string; columns: string[] }>(`
     select n.nspname as schema, c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
@@ -36,16 +47,14 @@ async function listTables(client: pg.Client): Promise<Omit<SnapshotTable, 'rows'
  * Writes every table of the database except `skip` to a file of its own, all as of one moment. `meanwhile` can read text columns of the tables as of that
  * moment. The service may run.
  */
-export async function writeSnapshot(
+export function writeSnapshot(
   url: string,
   folder: string,
   skip: ReadonlySet<string>,
   meanwhile: (read: (table: string, column: string) => Promise<string[]>) => Promise<void>,
 ): Promise<Snapshot> {
-  await mkdir(folder, { recursive: true });
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+  return withClient(url, async (client) => {
+    await mkdir(folder, { recursive: true });
     await client.query('begin isolation level repeatable read read only');
     const tables: SnapshotTable[] = [];
     for (const table of (await listTables(client)).filter(({ name }) => !skip.has(name))) {
@@ -76,50 +85,28 @@ export async function writeSnapshot(
     });
     await client.query('commit');
     return { migrations, tables, sequences };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Whether a database is as the migrations leave it, so that nobody has an account. */
-export async function isUnused(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+export const isUnused = (url: string): Promise<boolean> =>
+  withClient(url, async (client) => {
     const { rows } = await client.query<{ used: boolean }>('select exists (select from public.users) as used');
     return rows[0]?.used !== true;
-  } finally {
-    await client.end();
-  }
-}
+  });
 
-export async function listMigrationsOf(url: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await listMigrations(client);
-  } finally {
-    await client.end();
-  }
-}
+export const listMigrationsOf = (url: string): Promise<string[]> => withClient(url, listMigrations);
 
 /** Whether this role may put a snapshot into the database: no trigger and no foreign key may stop it meanwhile. */
-export async function canReadSnapshot(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+export const canReadSnapshot = (url: string): Promise<boolean> =>
+  withClient(url, async (client) => {
     const { rows } = await client.query<{ may: boolean }>(`select has_parameter_privilege('session_replication_role', 'set') as may`);
     return rows[0]?.may === true;
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 /** Puts a snapshot into a database of the same migrations, in one transaction. It replaces everything that is there. */
-export async function readSnapshot(url: string, folder: string, { tables, sequences }: Snapshot): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+export function readSnapshot(url: string, folder: string, { tables, sequences }: Snapshot): Promise<void> {
+  return withClient(url, async (client) => {
     await client.query('begin');
     // triggers and foreign keys have already done their work on these rows
     await client.query('set local session_replication_role = replica');
@@ -138,7 +125,5 @@ export async function readSnapshot(url: string, folder: string, { tables, sequen
       await client.query('select setval($1::regclass, $2, $3)', [full({ schema, name }), value, isCalled]);
     await client.query('commit');
     await client.query('analyze');
-  } finally {
-    await client.end();
-  }
+  });
 }
