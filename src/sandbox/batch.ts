@@ -38,19 +38,12 @@ const toError = (value: unknown): MacroError => {
 const toResult = (id: string, record: BoxRecord): ItemResult => {
   const logs = Array.isArray(record.logs) ? record.logs.filter((line) => typeof line === 'string') : [];
   const durationMs = typeof record.ms === 'number' && record.ms >= 0 ? record.ms : 0;
-  if (record.ok !== true) return { id, success: false, error: toError(record.error), logs, durationMs };
-  if (!isRecord(record.output))
-    return { id, success: false, error: { type: 'OutputError', message: 'The output of a macro must be an object.' }, logs, durationMs };
+  const failed = (error: MacroError): ItemResult => ({ id, success: false, error, logs, durationMs });
+  if (record.ok !== true) return failed(toError(record.error));
+  if (!isRecord(record.output)) return failed({ type: 'OutputError', message: 'The output of a macro must be an object.' });
   // deeper JSON would break what prints it later
-  if (isNestedDeeper(record.output, OUTPUT_DEPTH)) {
-    return {
-      id,
-      success: false,
-      error: { type: 'OutputError', message: `The output is nested more than ${OUTPUT_DEPTH} levels deep.` },
-      logs,
-      durationMs,
-    };
-  }
+  if (isNestedDeeper(record.output, OUTPUT_DEPTH))
+    return failed({ type: 'OutputError', message: `The output is nested more than ${OUTPUT_DEPTH} levels deep.` });
   return { id, success: true, output: record.output, logs, durationMs };
 };
 

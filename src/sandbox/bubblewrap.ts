@@ -1,6 +1,15 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeEngineCommand, limitLaunch, PRLIMIT, listNodeFlags, NODE_ENVIRONMENT, type Limits } from './embedded.ts';
+import {
+  limitEngine,
+  limitLaunch,
+  listNodeFlags,
+  makeEngineCommand,
+  NODE_ENVIRONMENT,
+  PRLIMIT,
+  PYTHON_FILES,
+  type Limits,
+} from './embedded.ts';
 import type { MacroLanguage } from './job.ts';
 import type { Launch } from './process.ts';
 import type { Runtimes } from './runtimes.ts';
@@ -23,6 +32,9 @@ export interface BoxTools {
 const INSIDE = '/box';
 
 const readOnly = (path: string) => ['--ro-bind', path, path];
+/** Puts files of ours where a box starts from them. */
+const inside = ({ runtimes }: BoxTools, names: readonly string[]) =>
+  names.flatMap((name) => ['--ro-bind', join(runtimes.folder, name), join(INSIDE, name)]);
 const known = (paths: readonly string[]) => paths.filter((path) => existsSync(path));
 
 /** What every box reads of the system: the loader's folders and cache, alternatives, time zones and locales. */
@@ -65,15 +77,10 @@ const SINGLE_THREAD = { OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM
 const PLAIN = { TZ: 'UTC', LANG: 'C.UTF-8', HOME: '/tmp', TMPDIR: '/tmp' };
 
 const withPython = (tools: BoxTools, python: { executable: string; folders: readonly string[] }, limits: Limits): Launch => {
-  const files = ['harness.py', 'helpers.py', 'fits.py', 'curves.py', 'proof.py', 'python.py'].flatMap((name) => [
-    '--ro-bind',
-    join(tools.runtimes.folder, name),
-    join(INSIDE, name),
-  ]);
-  const binds = [...readOnly(python.executable), ...python.folders.flatMap(readOnly), ...files];
-  const env = { ...PLAIN, ...SINGLE_THREAD };
+  const binds = [...readOnly(python.executable), ...python.folders.flatMap(readOnly), ...inside(tools, [...PYTHON_FILES, 'python.py'])];
+  const command = [python.executable, '-I', '-B', join(INSIDE, 'python.py')];
   return limitLaunch(
-    box(tools, binds, [python.executable, '-I', '-B', join(INSIDE, 'python.py')], { env, begun: 'copies', files: 'none' }),
+    box(tools, binds, command, { env: { ...PLAIN, ...SINGLE_THREAD }, begun: 'copies', files: 'none' }),
     limits,
     'address',
   );
@@ -86,11 +93,7 @@ const R_PROCESSES = 3;
 const onlyCopies = (): string[] => (PRLIMIT === undefined ? [] : [PRLIMIT, `--nproc=${R_PROCESSES}`, '--']);
 
 const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
-  const files = ['harness.R', 'helpers.R', 'fits.R', 'curves.R', 'proof.R'].flatMap((name) => [
-    '--ro-bind',
-    join(tools.runtimes.folder, name),
-    join(INSIDE, name),
-  ]);
+  const files = inside(tools, ['harness.R', 'helpers.R', 'fits.R', 'curves.R', 'proof.R']);
   const parts = known([home, '/usr/share/R', '/etc/R', '/usr/local/lib/R/site-library', '/usr/lib/R/site-library']);
   const folders = parts.filter((path) => path === home || !path.startsWith(`${home}/`)).flatMap(readOnly);
   const env = {
@@ -107,28 +110,17 @@ const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
   };
   const command = [...onlyCopies(), join(home, 'bin/exec/R'), '--vanilla', '--no-echo', `--file=${join(INSIDE, 'harness.R')}`];
   const programs = PRLIMIT === undefined ? [] : readOnly(PRLIMIT);
-  return limitLaunch(
-    box(tools, [...folders, ...programs, ...files], command, { env, begun: 'copies', files: 'temporary' }),
-    limits,
-    'address',
-  );
+  const binds = [...folders, ...programs, ...files];
+  return limitLaunch(box(tools, binds, command, { env, begun: 'copies', files: 'temporary' }), limits, 'address');
 };
 
 const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => {
   const readable = [tools.runtimes.folder, ...tools.runtimes.quickjs].map((path) => realpathSync(path));
   const script = join(realpathSync(tools.runtimes.folder), 'javascript.mjs');
   const node = realpathSync(tools.node);
-  const launch = box(
-    tools,
-    [node, ...readable].flatMap(readOnly),
-    [node, ...listNodeFlags(readable), ...makeEngineCommand(script, hurried)],
-    {
-      env: NODE_ENVIRONMENT,
-      begun: 'threads',
-      files: 'none',
-    },
-  );
-  return limitLaunch(launch, { ...limits, memoryMb: limits.memoryMb + 512 }, 'data');
+  const command = [node, ...listNodeFlags(readable), ...makeEngineCommand(script, hurried)];
+  const launch = box(tools, [node, ...readable].flatMap(readOnly), command, { env: NODE_ENVIRONMENT, begun: 'threads', files: 'none' });
+  return limitEngine(launch, limits);
 };
 
 /**

@@ -34,6 +34,13 @@ export const limitLaunch = (launch: Launch, limits: Limits, memory: 'data' | 'ad
   return { ...launch, file: PRLIMIT, args: [...args, '--', launch.file, ...launch.args] };
 };
 
+/** Limits an engine that runs in Node. The engine itself takes a few hundred MB beside what the macro gets. */
+export const limitEngine = (launch: Launch, limits: Limits): Launch =>
+  limitLaunch(launch, { ...limits, memoryMb: limits.memoryMb + 512 }, 'data');
+
+/** What Python's harness is made of, in each of its boxes. */
+export const PYTHON_FILES = ['harness.py', 'helpers.py', 'fits.py', 'curves.py', 'proof.py'] as const;
+
 /** Flags of a Node process that may read its own packages and nothing else: no writing, no processes, workers, add-ons, network or inspector. */
 export const listNodeFlags = (readable: readonly string[]): string[] => [
   '--permission',
@@ -60,8 +67,7 @@ const snapshotIn = (folder: string) => join(folder, 'pyodide.memory');
 /** Names the memory by what it is made of. */
 const versionOf = async (runtimes: Runtimes): Promise<string> => {
   const hash = createHash('sha256').update(process.version);
-  for (const name of ['pyodide.mjs', 'harness.py', 'helpers.py', 'fits.py', 'curves.py', 'proof.py'])
-    hash.update(await readFile(join(runtimes.folder, name)));
+  for (const name of ['pyodide.mjs', ...PYTHON_FILES]) hash.update(await readFile(join(runtimes.folder, name)));
   return hash.update(await readFile(join(runtimes.pyodide, 'package.json'))).digest('hex');
 };
 
@@ -103,10 +109,5 @@ export const makeEmbeddedLaunch = (
       ? makeEngineCommand(join(runtime, 'javascript.mjs'), hurried)
       : // the engine optimises what is hot on as many threads as it likes, and a first run would wait behind them
         ['--wasm-num-compilation-tasks=1', join(runtime, 'pyodide.mjs'), 'serve', snapshotIn(folder)];
-  return limitLaunch(
-    { file: node, args: [...listNodeFlags(readable), ...script], env: NODE_ENVIRONMENT, files: [] },
-    // The engine itself takes a few hundred MB beside what the macro gets.
-    { ...limits, memoryMb: limits.memoryMb + 512 },
-    'data',
-  );
+  return limitEngine({ file: node, args: [...listNodeFlags(readable), ...script], env: NODE_ENVIRONMENT, files: [] }, limits);
 };

@@ -121,24 +121,22 @@ export const chooseLevels = async (settings: ProbeSettings, languages: readonly 
   };
   const embedded = async (language: MacroLanguage, why: string): Promise<Prepared> => {
     const advice = `${why}; install ${INSTALL[language]} for the bubblewrap level`;
-    if (language === 'r') return { level: 'unavailable', reason: `R runs only at the bubblewrap level: ${advice}` };
-    if (level === 'bubblewrap') return { level: 'unavailable', reason: `only the bubblewrap level is accepted: ${advice}` };
+    const unavailable = (reason: string): Prepared => ({ level: 'unavailable', reason });
+    if (language === 'r') return unavailable(`R runs only at the bubblewrap level: ${advice}`);
+    if (level === 'bubblewrap') return unavailable(`only the bubblewrap level is accepted: ${advice}`);
     if (root && !readable && !acceptRoot)
-      return {
-        level: 'unavailable',
-        reason: `this process is root and an ordinary user cannot read ${runtimes.folder}, its packages or ${node}`,
-      };
+      return unavailable(`this process is root and an ordinary user cannot read ${runtimes.folder}, its packages or ${node}`);
     if (language === 'python') {
       const failure = await makeSnapshot(node, runtimes, settings.folder, settings.keepIn).then(
         () => undefined,
         (error: unknown) => (error as Error).message,
       );
-      if (failure !== undefined) return { level: 'unavailable', reason: `${failure}; ${advice}` };
+      if (failure !== undefined) return unavailable(`${failure}; ${advice}`);
     }
     const plain = (hurried: boolean) => makeEmbeddedLaunch(language, settings, limits, hurried);
     const launch = (hurried: boolean) => (root && !readable ? plain(hurried) : dropped(plain(hurried)));
     const failure = await tryOut(launch(true));
-    if (failure !== undefined) return { level: 'unavailable', reason: `${failure}; ${advice}` };
+    if (failure !== undefined) return unavailable(`${failure}; ${advice}`);
     return { level: 'embedded', reason: language === 'python' ? `numpy, pandas and scipy are missing: ${advice}` : advice, launch };
   };
 
