@@ -36,14 +36,7 @@ export function readInstant(value: unknown): string | null {
     return `${value.slice(0, 19)}.${value.slice(20, -1).padEnd(6, '0')}Z`;
   const parts = typeof value === 'string' && value.length <= 64 ? shape.exec(value.trim()) : null;
   if (!parts) return null;
-  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((part) => Number(parts[part] ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = [1, 2, 3, 4, 5, 6].map((part) => Number(parts[part] ?? 0));
   if (year < 1 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return null;
   const at = new Date(0);
   at.setUTCFullYear(year, month - 1, day);

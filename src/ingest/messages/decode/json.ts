@@ -125,18 +125,21 @@ function isShallow(text: string, depth: number): boolean {
   return left >= 0;
 }
 
-/**
- * Reads a text in which nothing is to be replaced and no cap can be reached, as in nearly every text; else undefined. The JavaScript engine's own parser reads
- * such a text faster than we could.
- */
-function plainJson(text: string, caps: JsonCaps): StrictJson | undefined {
-  if (text.length > caps.values || !isShallow(text, caps.depth) || mayBeIllFormed(text) || mayOverflow(text)) return undefined;
+/** Parses a strict text; undefined where it is no JSON. */
+function parsed(text: string): StrictJson | undefined {
   try {
     return { text, value: readJson(text), members: () => nestedMembers(text) };
   } catch {
     return undefined;
   }
 }
+
+/**
+ * Reads a text in which nothing is to be replaced and no cap can be reached, as in nearly every text; else undefined. The JavaScript engine's own parser reads
+ * such a text faster than we could.
+ */
+const plainJson = (text: string, caps: JsonCaps): StrictJson | undefined =>
+  text.length > caps.values || !isShallow(text, caps.depth) || mayBeIllFormed(text) || mayOverflow(text) ? undefined : parsed(text);
 
 /**
  * Turns a text into strict JSON, or says why it cannot. NaN and the infinities (any case, any sign) become null. A number that no double holds becomes the text
@@ -178,12 +181,7 @@ function madeStrict(text: string, caps: JsonCaps): StrictJson | JsonFault {
       at = end;
     }
   }
-  const strict = keptTo === 0 ? text : kept.join('') + text.slice(keptTo);
-  try {
-    return { text: strict, value: readJson(strict), members: () => nestedMembers(strict) };
-  } catch {
-    return 'json-invalid';
-  }
+  return parsed(keptTo === 0 ? text : kept.join('') + text.slice(keptTo)) ?? 'json-invalid';
 }
 
 /** The children of the outermost object or array of a strict text, in order; none for a scalar. */
