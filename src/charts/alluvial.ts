@@ -1,7 +1,7 @@
 import { readJson } from '../json.ts';
 import { flatten, printText, nameAxis, type Chart } from './chart.ts';
 import { pickInk } from './look.ts';
-import { makeLayer, type SpecMaker } from './spec.ts';
+import { makeLayer, makeTexts, type SpecMaker } from './spec.ts';
 
 interface Band {
   low: number;
@@ -41,14 +41,14 @@ export const drawAlluvial: SpecMaker = (chart) => {
   const columns = stages.map((_, stage) => stack(weigh((names) => names[stage] ?? '')));
   const total = rows.reduce((sum, { weight }) => sum + weight, 0) || 1;
   const ribbons = stages.slice(1).flatMap((_, stage) => {
-    const filled = [new Map<string, number>(), new Map<string, number>()] as const;
+    const filled = [new Map<string, number>(), new Map<string, number>()];
     const flows = [...weigh((names) => JSON.stringify([names[stage], names[stage + 1]]))].sort(([a], [b]) => (a < b ? -1 : 1));
     return flows.flatMap(([key, weight], index) => {
       const [from = '', to = ''] = readJson(key) as string[];
       const ends = [from, to].map((name, side) => {
-        const start = (columns[stage + side]?.get(name)?.low ?? 0) + (filled[side === 0 ? 0 : 1].get(name) ?? 0);
-        filled[side === 0 ? 0 : 1].set(name, (filled[side === 0 ? 0 : 1].get(name) ?? 0) + weight / total);
-        return start;
+        const below = filled[side]?.get(name) ?? 0;
+        filled[side]?.set(name, below + weight / total);
+        return (columns[stage + side]?.get(name)?.low ?? 0) + below;
       });
       const [a = 0, b = 0] = ends;
       const height = weight / total;
@@ -67,7 +67,6 @@ export const drawAlluvial: SpecMaker = (chart) => {
   );
   const titles = stages.map((stage, position) => ({ px: position, py: 1.06, t: nameAxis(chart, stage) }));
   const y = { field: 'py', type: 'quantitative', axis: null };
-  const text = { text: { field: 't', type: 'nominal' }, order: undefined };
   // names of the first stage stand to its left, where no ribbon is; names of the other stages stand to the right
   const [first, others] = [labels.filter(({ px }) => px === 0), labels.filter(({ px }) => px > 0)];
   return {
@@ -83,14 +82,10 @@ export const drawAlluvial: SpecMaker = (chart) => {
           color: { field: 's', type: 'nominal', legend: null },
         },
       ),
-      makeLayer(
-        bars,
-        { type: 'rule', strokeWidth: 6, color: pickInk(chart.look ?? {}).text },
-        { y, y2: { field: 'high' }, order: undefined },
-      ),
-      makeLayer(first, { type: 'text', align: 'right', dx: -8 }, text),
-      makeLayer(others, { type: 'text', align: 'left', dx: 8 }, text),
-      makeLayer(titles, { type: 'text', fontWeight: 'bold' }, text),
+      makeLayer(bars, { type: 'rule', strokeWidth: 6, color: pickInk(chart.look).text }, { y, y2: { field: 'high' }, order: undefined }),
+      makeTexts(first, { align: 'right', dx: -8 }),
+      makeTexts(others, { align: 'left', dx: 8 }),
+      makeTexts(titles, { fontWeight: 'bold' }),
     ],
   };
 };

@@ -13,7 +13,7 @@ import {
   type Point,
 } from './chart.ts';
 import { pickInk } from './look.ts';
-import { makeColor, makeField, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
+import { makeColor, makeField, makeX, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
 /** The round end of a stroke shows a value that has no neighbour to draw a line to. */
 const STROKE = { strokeCap: 'round' };
@@ -24,8 +24,6 @@ const MARKS: Record<string, object> = {
   bar: { type: 'bar' },
   area: { type: 'area', opacity: 0.5, line: STROKE },
 };
-
-const x = (chart: Chart) => (chart.axes['x'] ? makeField(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' });
 
 const CAP_PX = 8;
 
@@ -155,7 +153,7 @@ const traces =
           ...(isTall ? { stack: kind === 'bar' && isShaded(part) ? 'zero' : null } : {}),
           ...(axis === 'secondary' ? { axis: { ...plain.axis, orient: 'right' } } : {}),
         };
-        const place = { x: x(chart), ...(kind === 'bar' && isBeside && hasNames ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
+        const place = { x: makeX(chart), ...(kind === 'bar' && isBeside && hasNames ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
         const most = kind === 'line' || kind === 'area' ? MOST_LINE_POINTS : undefined;
         const draw = (values: readonly Point[], more: { xOffset?: number; size?: number }) => {
           const hasErrors = series.some(({ points }) => points['error'] !== undefined);
@@ -185,7 +183,7 @@ const points =
   (chart) => ({
     data: { values: pickDots(chart) },
     mark,
-    encoding: { x: x(chart), y: makeField(chart, 'y'), color: makeColor(chart), ...more(chart) },
+    encoding: { x: makeX(chart), y: makeField(chart, 'y'), color: makeColor(chart), ...more(chart) },
   });
 
 const lollipop: SpecMaker = (chart) => ({
@@ -194,9 +192,13 @@ const lollipop: SpecMaker = (chart) => ({
     {
       mark: 'rule',
       // a logarithmic axis has no zero
-      encoding: { x: x(chart), y: makeField(chart, 'y'), y2: findLook(chart, 'y').scale === 'log' ? { value: 'height' } : { datum: 0 } },
+      encoding: {
+        x: makeX(chart),
+        y: makeField(chart, 'y'),
+        y2: findLook(chart, 'y').scale === 'log' ? { value: 'height' } : { datum: 0 },
+      },
     },
-    { mark: { type: 'point', filled: true, size: 90 }, encoding: { x: x(chart), y: makeField(chart, 'y') } },
+    { mark: { type: 'point', filled: true, size: 90 }, encoding: { x: makeX(chart), y: makeField(chart, 'y') } },
   ],
 });
 
@@ -217,7 +219,7 @@ const dots: SpecMaker = (chart, size) => {
     data: { values },
     mark: { type: 'point', filled: true, size: values.length > 200 ? 18 : 45, opacity: 0.75 },
     encoding: {
-      x: x(chart),
+      x: makeX(chart),
       xOffset: { field: 'o', type: 'quantitative', scale: { domain: [-1.1, 1.1] } },
       y: makeField(chart, 'y'),
       color: makeColor(chart),
@@ -248,7 +250,7 @@ export function sumSlices(chart: Chart): [string, number][] {
 
 /** Slices, each with its share of the whole where there is room for it. */
 const pie: SpecMaker = (chart) => {
-  const { ground, text } = pickInk(chart.look ?? {});
+  const { ground, text } = pickInk(chart.look);
   const rows = gatherSmall(new Map(sumSlices(chart).filter(([, value]) => value >= 0))).map(([labels, values]) => ({ labels, values }));
   const total = rows.reduce((sum, { values }) => sum + values, 0);
   const shared = rows.map((row) => {

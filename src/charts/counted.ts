@@ -1,7 +1,7 @@
 /** Charts that count how many values lie in each part of a range. */
-import { findExtent, findLook, findRangeOfY, nameValues, pickFinite, splitTitleOf } from './chart.ts';
+import { findExtent, findLook, findRangeOfY, nameValues, pickFinite } from './chart.ts';
 import { listSamples } from './samples.ts';
-import { makeField, type SpecMaker } from './spec.ts';
+import { makeField, makeSeriesColor, type SpecMaker } from './spec.ts';
 
 /** 0.3 / 0.1 is a little less than 3. */
 const ROUNDING = 1e-9;
@@ -47,7 +47,7 @@ const histogram: SpecMaker = (chart) => {
       x: { field: 'from', ...axis, title: nameValues(chart), ...(asked ? { scale: { ...axis.scale, domain: asked } } : {}) },
       x2: { field: 'to' },
       y: { field: 'n', type: 'quantitative', stack: null, title: 'count' },
-      color: { field: 's', type: 'nominal', title: splitTitleOf(chart) },
+      color: makeSeriesColor(chart),
     },
   };
 };

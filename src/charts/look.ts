@@ -50,7 +50,7 @@ export const pickRamp = ({ theme = 'light', colors = [] }: Pick<Look, 'theme' | 
   colors.length > 1 ? colors : { scheme: 'viridis', ...(count && { count }), ...(theme === 'dark' ? { extent: [0.18, 1] } : {}) };
 
 /** Background and configuration of a Vega-Lite specification. */
-export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize = FONT_SIZE }: Look): Record<string, unknown> {
+export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize = FONT_SIZE }: Look = {}): Record<string, unknown> {
   const { ground, text, line, grid, colors: usual } = THEMES[theme];
   const category = colors && colors.length > 0 ? colors : usual;
   const labels = { labelColor: text, titleColor: text, labelFontSize: fontSize, titleFontSize: fontSize };
@@ -80,7 +80,7 @@ export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize 
 }
 
 /** The colour of the only series. */
-export const pickFirstColor = ({ theme = 'light', colors }: Look): string => colors?.[0] ?? THEMES[theme].colors[0];
+export const pickFirstColor = ({ theme = 'light', colors }: Look = {}): string => colors?.[0] ?? THEMES[theme].colors[0];
 
 /** Colours of what is neither axis nor data: strokes that part marks, halos, and the text in them. */
-export const pickInk = ({ theme = 'light' }: Look): { ground: string; text: string; line: string; grid: string } => THEMES[theme];
+export const pickInk = ({ theme = 'light' }: Look = {}): { ground: string; text: string; line: string; grid: string } => THEMES[theme];

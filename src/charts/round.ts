@@ -1,18 +1,16 @@
 import { readNumber, findExtent, pickFinite, pickDots, countPoints, pickNumbers, printText, nameAxis, type Chart } from './chart.ts';
 import { pickInk } from './look.ts';
-import { makeColor, makeLayer, FILLED_LEGEND, makeLegend, makeRampScale, type Spec, type SpecMaker } from './spec.ts';
+import { makeColor, makeLayer, makeTexts, FILLED_LEGEND, makeLegend, makeRampScale, type Spec, type SpecMaker } from './spec.ts';
 
 /** Texts with a halo, so that they can be read over anything. */
 const haloed = (chart: Chart, values: readonly object[], mark: object): Spec[] =>
-  [{ stroke: pickInk(chart.look ?? {}).ground, strokeWidth: 3 }, {}].map((halo) =>
-    makeLayer(values, { type: 'text', ...mark, ...halo }, { text: { field: 't', type: 'nominal' }, order: undefined }),
-  );
+  [{ stroke: pickInk(chart.look).ground, strokeWidth: 3 }, {}].map((halo) => makeTexts(values, { ...mark, ...halo }));
 
 const HEIGHT = Math.sqrt(0.75);
 
 /** A triangle of three shares: a corner is all of one part, the opposite side none of it. */
 const ternary: SpecMaker = (chart) => {
-  const ink = pickInk(chart.look ?? {});
+  const ink = pickInk(chart.look);
   const place = (a: number, b: number, c: number) => ({ px: (b + 0.5 * c) / (a + b + c), py: (HEIGHT * c) / (a + b + c) });
   const values = pickDots(chart).flatMap((point) => {
     const [a, b, c] = [readNumber(point['x']), readNumber(point['y']), readNumber(point['z'])];
@@ -37,13 +35,12 @@ const ternary: SpecMaker = (chart) => {
   });
   const label = (channel: string, px: number, py: number) => ({ px, py, t: nameAxis(chart, channel) });
   const corners = [label('x', 0, -0.11), label('y', 1, -0.11), label('z', 0.5, HEIGHT + 0.06)];
-  const text = { text: { field: 't', type: 'nominal' }, order: undefined };
   return {
     layer: [
       makeLayer(lines, { type: 'line', color: ink.grid, strokeWidth: 1 }, { detail: { field: 'l', type: 'nominal' } }),
       makeLayer(edge, { type: 'line', color: ink.line }),
-      makeLayer(ticks, { type: 'text', color: ink.text, fontSize: 10 }, text),
-      makeLayer(corners, { type: 'text', fontWeight: 'bold' }, text),
+      makeTexts(ticks, { color: ink.text, fontSize: 10 }),
+      makeTexts(corners, { fontWeight: 'bold' }),
       makeLayer(values, { type: 'point', filled: true, opacity: 0.7 }, { color: makeColor(chart), order: undefined }),
     ],
   };
@@ -56,7 +53,7 @@ const circle = (radius: number) =>
     o: step,
   }));
 const rings = (chart: Chart) =>
-  [0.25, 0.5, 0.75, 1].map((radius) => makeLayer(circle(radius), { type: 'line', color: pickInk(chart.look ?? {}).grid }));
+  [0.25, 0.5, 0.75, 1].map((radius) => makeLayer(circle(radius), { type: 'line', color: pickInk(chart.look).grid }));
 
 const shortly = (value: number) => String(Number(value.toPrecision(3)));
 
@@ -137,20 +134,19 @@ const polar: SpecMaker = (chart) => {
   const ticks = [0.25, 0.5, 0.75, 1].map((share) => ({
     px: share * Math.sin(Math.PI / 8),
     py: share * Math.cos(Math.PI / 8),
-    t: String(Number((share * most).toPrecision(3))),
+    t: shortly(share * most),
   }));
   const below = [{ px: 0, py: -1.28, t: `${nameAxis(chart, 'y')} by ${nameAxis(chart, 'x')}, degrees` }];
-  const text = { text: { field: 't', type: 'nominal' }, order: undefined };
   // a line joins the points from angle to angle; where several points share an angle it would only go to and fro
   const isLine = chart.series.every(({ points }) => new Set(points['x']).size === (points['x']?.length ?? 0));
   const mark = isLine ? { type: 'line', point: true } : { type: 'point', filled: true, opacity: 0.6, size: 24 };
   return {
     layer: [
       ...rings(chart),
-      makeLayer(marks, { type: 'text' }, text),
-      makeLayer(below, { type: 'text' }, text),
+      makeTexts(marks),
+      makeTexts(below),
       makeLayer(values, mark, { color: makeColor(chart) }),
-      ...haloed(chart, ticks, { fontSize: 10, color: pickInk(chart.look ?? {}).text }),
+      ...haloed(chart, ticks, { fontSize: 10, color: pickInk(chart.look).text }),
     ],
   };
 };
@@ -161,7 +157,7 @@ const COMPASS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'];
 
 /** How often the wind comes from each of sixteen directions (x, degrees clockwise from north), by its speed (y). */
 const windRose: SpecMaker = (chart) => {
-  const ink = pickInk(chart.look ?? {});
+  const ink = pickInk(chart.look);
   const points = pickFinite(chart);
   const [low, high] = findExtent(points.map(({ y }) => y));
   const counts = Array.from({ length: SECTORS }, () => Array.from({ length: BANDS }, () => 0));
@@ -179,7 +175,7 @@ const windRose: SpecMaker = (chart) => {
     px: (share / outermost) * Math.sin(2 * Math.PI * turn),
     py: (share / outermost) * Math.cos(2 * Math.PI * turn),
   });
-  const edgeOf = (band: number) => String(Number((low + (band * (high - low)) / BANDS).toPrecision(3)));
+  const edgeOf = (band: number) => shortly(low + (band * (high - low)) / BANDS);
   const nameOf = (band: number) => `${edgeOf(band)} – ${edgeOf(band + 1)}`;
   const sectors = shares.flatMap((bands, sector) => {
     let inner = 0;
@@ -198,7 +194,6 @@ const windRose: SpecMaker = (chart) => {
   // labels of the rings stand between two directions, where no sector covers them
   const ticks = ringShares.map((share) => ({ ...at(share, 1.5 / SECTORS), t: `${share} %` }));
   const below = [{ px: 0, py: -1.28, t: `${nameAxis(chart, 'x')}, degrees from north` }];
-  const text = { text: { field: 't', type: 'nominal' }, order: undefined };
   const ring = { detail: { field: 'ring', type: 'nominal' } };
   const names = Array.from({ length: BANDS }, (_, band) => nameOf(band));
   return {
@@ -220,9 +215,9 @@ const windRose: SpecMaker = (chart) => {
           },
         },
       ),
-      ...haloed(chart, ticks, { fontSize: 10, color: pickInk(chart.look ?? {}).text }),
-      makeLayer(letters, { type: 'text', fontWeight: 'bold', fontSize: 12 }, text),
-      makeLayer(below, { type: 'text' }, text),
+      ...haloed(chart, ticks, { fontSize: 10, color: pickInk(chart.look).text }),
+      makeTexts(letters, { fontWeight: 'bold', fontSize: 12 }),
+      makeTexts(below),
     ],
   };
 };

@@ -163,7 +163,7 @@ const carpet: SpecMaker = (chart) => {
     layer: [
       makeLayer(curve('a', names.x), { type: 'line', strokeWidth: 1.5 }, lines),
       makeLayer(curve('b', names.y), { type: 'line', strokeWidth: 1.5 }, lines),
-      makeLayer(placed, { type: 'point', filled: true, size: 20, color: pickInk(chart.look ?? {}).text }, { y, order: undefined }),
+      makeLayer(placed, { type: 'point', filled: true, size: 20, color: pickInk(chart.look).text }, { y, order: undefined }),
       makeLayer(ends('a', 'x'), { type: 'text', dy: -10, fontSize: 10 }, text),
       makeLayer(ends('b', 'y'), { type: 'text', dx: 6, align: 'left', fontSize: 10 }, text),
     ],
@@ -259,7 +259,7 @@ const correlations: SpecMaker = (chart) => {
           text: { condition: { test: 'datum.r === null', value: '–' }, field: 'r', type: 'quantitative', format: '.2f' },
           color: {
             condition: [
-              { test: 'datum.r === null', value: pickInk(chart.look ?? {}).text },
+              { test: 'datum.r === null', value: pickInk(chart.look).text },
               { test: 'abs(datum.r) > 0.6', value: 'white' },
             ],
             value: 'black',

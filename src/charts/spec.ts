@@ -65,18 +65,25 @@ export function makeField(chart: Chart, channel: string, look: AxisLook = findLo
   };
 }
 
+/** Makes the encoding of x; without a column of x it is the number of the row. */
+export const makeX = (chart: Chart): object =>
+  chart.axes['x'] ? makeField(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' };
+
 /** The series that a category is split into, in order of name. */
 export const listSplits = (chart: Chart): string[] => [...new Set(chart.series.map((series) => nameLegend(chart, series)))].sort();
 
 /** Whether several series share each category of x. */
 export const isSplit = (chart: Chart): boolean => new Set(chart.series.map(({ color: group }) => group)).size > 1;
 
+/** Colour by series. */
+export const makeSeriesColor = (chart: Chart): Spec => ({ field: 's', type: 'nominal', title: splitTitleOf(chart) });
+
 /** Colour by the values of a numeric column, else by series. */
 export function makeColor(chart: Chart): Spec {
   const axis = chart.axes['color'];
   if (axis && chart.series.some(({ points }) => points['color'] !== undefined))
     return { field: 'color', type: TYPES[axis.kind], title: axis.title };
-  return { field: 's', type: 'nominal', title: splitTitleOf(chart) };
+  return makeSeriesColor(chart);
 }
 
 /** What a legend shows for closed lines that are filled: the usual symbol would be a line without colour. */
@@ -104,3 +111,7 @@ export const makeLayer = (values: readonly object[], mark: object, encoding: obj
     ...encoding,
   },
 });
+
+/** Makes a layer of texts at given points. */
+export const makeTexts = (values: readonly object[], mark: object = {}): Spec =>
+  makeLayer(values, { type: 'text', ...mark }, { text: { field: 't', type: 'nominal' }, order: undefined });

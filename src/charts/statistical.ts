@@ -1,9 +1,9 @@
 /** Charts of how values are spread. Whatever they say is computed from every value, and only what is computed is drawn. */
-import { findExtent, findLook, findRangeOfY, nameValues, pickDots, pickNumbers, readNumber, splitTitleOf, type Chart } from './chart.ts';
+import { findExtent, findLook, findRangeOfY, nameValues, pickDots, pickNumbers, readNumber, type Chart } from './chart.ts';
 import { pickFirstColor, pickInk } from './look.ts';
 import { counted } from './counted.ts';
 import { listSamples, type Sample } from './samples.ts';
-import { makeField, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
+import { makeField, makeSeriesColor, makeX, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
 /** Encoding of what distributions are compared by: the categories of x, numbers in their order, else the series. */
 function groups(chart: Chart, samples: readonly Sample[]): Spec {
@@ -53,11 +53,11 @@ const boxes: SpecMaker = (chart, { width }) => {
   const count = new Set(values.map(({ g }) => g)).size * (hasSplits(chart) ? listSplits(chart).length : 1);
   // few boxes are some 60 pixels wide, however much room there is
   const band = Math.min(0.8, (80 * Math.max(1, count)) / width);
-  const ink = pickInk(chart.look ?? {}).text;
+  const ink = pickInk(chart.look).text;
   const y = makeField(chart, 'y');
   const place = { x: { ...groups(chart, samples), field: 'g' }, ...(hasSplits(chart) ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
   const between = (low: string, high: string) => ({ ...place, y: { ...y, field: low }, y2: { field: high } });
-  const color = { field: 's', type: 'nominal', title: splitTitleOf(chart) };
+  const color = makeSeriesColor(chart);
   return {
     data: { values },
     layer: [
@@ -139,22 +139,17 @@ const violins: SpecMaker = (chart) => {
           y,
           order: { field: 'turn', type: 'quantitative' },
           detail: { field: 'x', type: 'nominal' },
-          color: {
-            field: 's',
-            type: 'nominal',
-            title: splitTitleOf(chart),
-            legend: splits.length > 0 ? makeLegend(chart, FILLED_LEGEND) : null,
-          },
+          color: { ...makeSeriesColor(chart), legend: splits.length > 0 ? makeLegend(chart, FILLED_LEGEND) : null },
         },
       },
       {
         data: { values: inner },
-        mark: { type: 'rule', strokeWidth: 5, color: pickInk(chart.look ?? {}).text },
+        mark: { type: 'rule', strokeWidth: 5, color: pickInk(chart.look).text },
         encoding: { ...at, y: { ...y, field: 'low' }, y2: { field: 'high' } },
       },
       {
         data: { values: inner },
-        mark: { type: 'point', filled: true, size: 40, color: pickInk(chart.look ?? {}).ground, opacity: 1 },
+        mark: { type: 'point', filled: true, size: 40, color: pickInk(chart.look).ground, opacity: 1 },
         encoding: { ...at, y: { ...y, field: 'median' } },
       },
     ],
@@ -173,7 +168,7 @@ const densities: SpecMaker = (chart) => ({
   encoding: {
     x: { field: 'v', type: 'quantitative', title: nameValues(chart), scale: { domain: findRangeOfY(chart), nice: false } },
     y: { field: 'd', type: 'quantitative', stack: null, title: 'density' },
-    color: { field: 's', type: 'nominal', title: splitTitleOf(chart) },
+    color: makeSeriesColor(chart),
   },
 });
 
@@ -202,7 +197,7 @@ const control: SpecMaker = (chart) => {
   // no value has no mean, and one value no deviation
   const mean = given.reduce((sum, value) => sum + value, 0) / given.length;
   const deviation = Math.sqrt(given.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (given.length - 1));
-  const x = chart.axes['x'] ? makeField(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' };
+  const x = makeX(chart);
   const limits = [
     { v: mean, n: 'mean' },
     { v: mean + 3 * deviation, n: '+3σ' },
@@ -224,7 +219,7 @@ const control: SpecMaker = (chart) => {
         encoding: {
           x,
           y: makeField(chart, 'y'),
-          fill: { condition: { test: 'datum.out', value: '#d55e00' }, value: pickFirstColor(chart.look ?? {}) },
+          fill: { condition: { test: 'datum.out', value: '#d55e00' }, value: pickFirstColor(chart.look) },
         },
       },
     ],
