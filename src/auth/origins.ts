@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { isAddress } from './web-settings.ts';
+import { isAddress, isWithin } from './web-settings.ts';
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
@@ -32,8 +32,5 @@ export function decideRelyingPartyId({ baseUrl, config }: Site): string {
 /** Origins whose pages may run a passkey ceremony: trusted ones on the relying party's domain or below it. */
 export function listPasskeyOrigins(ctx: Site): string[] {
   const id = decideRelyingPartyId(ctx);
-  return listTrustedOrigins(ctx).filter((origin) => {
-    const host = new URL(origin).hostname;
-    return host === id || host.endsWith(`.${id}`);
-  });
+  return listTrustedOrigins(ctx).filter((origin) => isWithin(new URL(origin).hostname, id));
 }

@@ -17,6 +17,9 @@ export function splitOrigins(text: string): string[] {
 /** Whether a host is an IP address; one of IPv6 may stand in brackets. */
 export const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(':');
 
+/** Whether a host is a domain or below it. */
+export const isWithin = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`);
+
 /** A relying-party id is a registrable name: the host of the web pages or a parent of it, never an IP address or a bare top-level domain. */
 export function checkRelyingParty(
   rpId: string | undefined,
@@ -29,7 +32,7 @@ export function checkRelyingParty(
     throw new StartError(`RP_ID must be a domain name such as example.org, not '${rpId}'.`);
   for (const origin of [...(baseUrl === undefined ? [] : [baseUrl]), ...trustedOrigins]) {
     const host = new URL(origin).hostname;
-    if (host !== id && !host.endsWith(`.${id}`))
+    if (!isWithin(host, id))
       throw new StartError(
         `RP_ID is '${id}', but ${new URL(origin).origin} is neither that domain nor below it; passkeys would never work there.`,
       );
@@ -42,7 +45,7 @@ export function checkSharedDomain(domain: string | undefined, baseUrl: string | 
   if (domain === undefined) return undefined;
   const name = domain.replace(/^\./, '').toLowerCase();
   const host = baseUrl === undefined ? '' : new URL(baseUrl).hostname;
-  if (host !== name && !host.endsWith(`.${name}`))
+  if (!isWithin(host, name))
     throw new StartError(`COOKIE_DOMAIN is '${name}', but BASE_URL is not on it; browsers would drop every cookie.`);
   return name;
 }

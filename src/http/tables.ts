@@ -4,6 +4,8 @@ import { errors } from '../errors.ts';
 import { getContext, getExchange, noteTime } from './exchange.ts';
 import { refuseUnknownParameters } from './requests/parameters.ts';
 
+const NO_TABLE = 'is required: raw_data, device, a macro id, an upload table id or name';
+
 type TableRequest = Request & { table?: OpenTable };
 
 async function open(request: TableRequest, response: Response, where: 'query' | 'body'): Promise<void> {
@@ -11,12 +13,7 @@ async function open(request: TableRequest, response: Response, where: 'query' | 
   const tableName = (request[where] as { tableName?: unknown } | undefined)?.tableName;
   if (typeof tableName !== 'string' || tableName === '' || tableName.length > 256)
     throw errors.invalidInput().with({
-      problems: [
-        {
-          path: where === 'query' ? '?tableName' : '/tableName',
-          message: 'is required: raw_data, device, a macro id, an upload table id or name',
-        },
-      ],
+      problems: [{ path: where === 'query' ? '?tableName' : '/tableName', message: NO_TABLE }],
     });
   if (tableName.includes('\0')) throw errors.textHoldsNul();
   const start = performance.now();

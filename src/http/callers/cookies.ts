@@ -6,14 +6,14 @@ import type { Context } from '../../context.ts';
 import { getContext } from '../exchange.ts';
 
 const isSecure = (ctx: Context) => ctx.baseUrl.startsWith('https:');
+const placeOf = (ctx: Context) => ({ secure: isSecure(ctx), domain: ctx.config.web.cookieDomain });
 
 export const readCookie = (request: Request, name: keyof CookieNames): string | undefined =>
   parseCookies(request.get('cookie')).get(listCookieNames(isSecure(getContext(request)))[name]);
 
 /** Sets a cookie of ours; with 0 seconds, removes it. */
 export function setCookie(ctx: Context, response: Response, name: keyof CookieNames, value: string, maxAge: number): void {
-  const secure = isSecure(ctx);
-  response.append('Set-Cookie', printCookie(listCookieNames(secure)[name], value, { maxAge, secure, domain: ctx.config.web.cookieDomain }));
+  response.append('Set-Cookie', printCookie(listCookieNames(isSecure(ctx))[name], value, { maxAge, ...placeOf(ctx) }));
 }
 
 /** Sets the session cookie, with its whole life ahead. */
@@ -24,18 +24,10 @@ export const clearSessionCookie = (ctx: Context, response: Response): void => se
 
 /** Sets the cookies of every sign-in: the session, the browser's id, and the method that was used, as a hint for the next time. */
 export function setSignInCookies(ctx: Context, response: Response, signIn: { token: string; method: SignInMethod; browser: string }): void {
-  const secure = isSecure(ctx);
   setSessionCookie(ctx, response, signIn.token);
   setCookie(ctx, response, 'browser', signIn.browser, BROWSER_SECONDS);
-  response.append(
-    'Set-Cookie',
-    printCookie(LAST_METHOD_COOKIE, signIn.method, {
-      maxAge: SESSION_SECONDS,
-      secure,
-      domain: ctx.config.web.cookieDomain,
-      httpOnly: false,
-    }),
-  );
+  const hint = printCookie(LAST_METHOD_COOKIE, signIn.method, { maxAge: SESSION_SECONDS, ...placeOf(ctx), httpOnly: false });
+  response.append('Set-Cookie', hint);
   response.setHeader('Cache-Control', 'no-store');
 }
 

@@ -11,7 +11,7 @@ import { Stop } from '../../terms/stop.ts';
 import type { NamedType, RunOptions, Statement, StreamFormat, TypedFormat, TypedOptions, Warehouse } from '../../terms/warehouse.ts';
 import { writeArrow, writeParquet } from './typed.ts';
 import { connect, type DatabricksOptions } from './client.ts';
-import { translateFailure, classifyFailure } from './failures.ts';
+import { translateFailure, classifyFailure, type Failure } from './failures.ts';
 import { DatabricksSessions, type Lease, type OpenSession } from './sessions.ts';
 import { bindStatement, startStatement, type Row, type RunningStatement } from './statement.ts';
 
@@ -55,20 +55,16 @@ export class DatabricksWarehouse implements Warehouse {
   readonly #sessions: DatabricksSessions;
   readonly #options: DatabricksOptions;
   readonly #ownsClient: boolean;
-  readonly #startMs: number;
-  readonly #startPauseMs: number;
 
   private constructor(client: DBSQLClient, options: DatabricksOptions, ownsClient: boolean) {
     this.#options = options;
     this.dialect = makeDatabricks(options.lakeUrl);
     this.#ownsClient = ownsClient;
-    const { catalog, statements = 8, idleMs = 600_000, startMs = 300_000, startPauseMs = 1_000 } = options;
+    const { catalog, statements = 8, idleMs = 600_000 } = options;
     const configuration = { TIMEZONE: 'UTC', ANSI_MODE: 'true', STATEMENT_TIMEOUT: LONGEST_STATEMENT_SECONDS };
     const open: OpenSession = () => client.openSession({ initialCatalog: catalog, configuration, queryTags: { application: 'fieldlake' } });
     this.#client = client;
     this.#sessions = new DatabricksSessions(open, { most: statements, idleMs });
-    this.#startMs = startMs;
-    this.#startPauseMs = startPauseMs;
   }
 
   /** Prepares one client for a warehouse; nothing is sent before the first statement. */
@@ -150,7 +146,7 @@ export class DatabricksWarehouse implements Warehouse {
    */
   async *#pages(statement: Statement, options: RunOptions): AsyncGenerator<Row[]> {
     const bound = bindStatement(statement);
-    const again = new Again(this.#startMs, this.#startPauseMs);
+    const again = new Again(this.#options);
     const stop = new Stop(options, () => (again.starting ? translateFailure('starting', undefined) : errors.warehouseTimeout()));
     try {
       for (;;) {
@@ -197,18 +193,18 @@ class Again {
   #pause: number;
   readonly #until: number;
 
-  constructor(startMs: number, pauseMs: number) {
+  constructor({ startMs = 300_000, startPauseMs = 1_000 }: Pick<DatabricksOptions, 'startMs' | 'startPauseMs'>) {
     this.#until = performance.now() + startMs;
-    this.#pause = pauseMs;
+    this.#pause = startPauseMs;
   }
 
   /** Corrects what a failure means: a stopped warehouse answers as if it did not know a session that was opened just now. */
-  meaning(failure: ReturnType<typeof classifyFailure>, lease: Pick<Lease, 'reused'> | undefined): ReturnType<typeof classifyFailure> {
+  meaning(failure: Failure, lease: Pick<Lease, 'reused'> | undefined): Failure {
     return failure === 'session-lost' && lease?.reused === false ? 'starting' : failure;
   }
 
   /** Milliseconds to wait before the read is sent again; null when it is not. */
-  pauseAfter(failure: ReturnType<typeof classifyFailure>, reused: boolean): number | null {
+  pauseAfter(failure: Failure, reused: boolean): number | null {
     switch (this.meaning(failure, { reused })) {
       case 'session-lost': {
         const first = !this.#reopened;
