@@ -12,7 +12,8 @@ const text = (name: string): Expr => ({ kind: 'column', name, type: STRING });
 const greatest = (name: string): Output => ({ as: name, name, expr: { kind: 'aggregate', how: 'max', of: text(name), type: STRING } });
 
 const NO_ROWS: TableRows = { files: [] };
-const hasRows = (rows: TableRows | undefined) => rows !== undefined && rows.files.length > 0;
+/** Whether there is a table, and a row in it. */
+export const hasRows = (rows: TableRows | undefined): rows is TableRows => rows !== undefined && rows.files.length > 0;
 
 /** Plans a dimension with one row for each key, whatever its files hold. A join with it never multiplies rows. */
 export const planDimension = (

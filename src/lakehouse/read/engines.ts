@@ -2,6 +2,7 @@
 import { findKnownRows, dropEmptyFiles } from './count.ts';
 import type { LiveTable, TableRows } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
+import { hasRows } from '../plan/identity.ts';
 import { findKept } from '../plan/planner.ts';
 import type { ReadRequest } from '../ask/request.ts';
 import type { Warehouse } from '../terms/warehouse.ts';
@@ -23,12 +24,10 @@ export interface Chosen {
   source: TableSource;
 }
 
-const isThere = (rows: TableRows | undefined): rows is TableRows => rows !== undefined && rows.files.length > 0;
-
 /** Lists every table that a read may open. */
 const tablesOf = (source: TableSource): LiveTable[] =>
   [source, source.identity, source.registry, source.annotations, source.metadata, source.metadata?.answers]
-    .filter(isThere)
+    .filter(hasRows)
     .flatMap(({ live }) => live ?? []);
 
 /** Sums the bytes of the files that may hold a row of the read. Throws the planner's 400s of filters. */

@@ -23,6 +23,16 @@ const subtract = (counts: Map<string, number>, key: string) => {
   else counts.set(key, left);
 };
 
+/** Makes a function that does something at its first call only. */
+const makeOnce = (act: () => void) => {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    act();
+  };
+};
+
 /**
  * Shares the engine of this process fairly, so that nobody's statements crowd out another's. Among statements whose own share is free, the first come is the
  * first served. Errors: callerBusy (429) when a caller has too many waiting or waits too long for their own share, warehouseBusy (503) when the owner's share
@@ -52,12 +62,7 @@ export class FairShares {
     const { perCaller, waiting, waitMs } = this.#limits;
     if ((this.#inside.get(caller) ?? 0) >= perCaller + waiting) throw errors.callerBusy().with({ retryAfter: waitMs / 1000 });
     this.#inside.set(caller, (this.#inside.get(caller) ?? 0) + 1);
-    let isInside = true;
-    return () => {
-      if (!isInside) return;
-      isInside = false;
-      subtract(this.#inside, caller);
-    };
+    return makeOnce(() => subtract(this.#inside, caller));
   }
 
   /** Waits for a share and answers the function that gives it back. A second call of that function does nothing. */
@@ -83,12 +88,7 @@ export class FairShares {
         this.#queue.push(waiter);
       });
     }
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      this.#give(caller, owner);
-    };
+    return makeOnce(() => this.#give(caller, owner));
   }
 
   #refusal(caller: string) {
