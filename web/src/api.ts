@@ -1,11 +1,12 @@
 import { MutationCache, QueryCache, QueryClient, type InvalidateQueryFilters, type QueryKey } from '@tanstack/react-query';
 import { connect } from '../../clients/typescript/src/client.ts';
 import { ProblemError, UnreachableError } from '../../clients/typescript/src/problem.ts';
+import { sendOnce } from './unanswered.ts';
 
 /** Sends, and says at once that a browser without a network reaches nobody: a repetition would wait for up to four seconds. */
 async function sendOnline(request: Request): Promise<Response> {
   try {
-    return await fetch(request);
+    return await sendOnce(request);
   } catch (error) {
     throw navigator.onLine ? error : new UnreachableError(error);
   }
