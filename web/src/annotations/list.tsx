@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sessionQuery } from '../shell/session.ts';
+import { sayDone } from '../shell/toasts.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { removeAnnotation, renewRows } from './writes.ts';
@@ -29,7 +30,10 @@ function AnnotationItem({ experimentId, annotation, isRemovable }: { experimentI
   const flag = content.flagType;
   const remove = useMutation({
     mutationFn: () => removeAnnotation(experimentId, id),
-    onSuccess: () => renewRows(experimentId),
+    onSuccess: async () => {
+      await renewRows(experimentId);
+      sayDone(said.removed);
+    },
   });
   const sentence = content.text ?? (flag === null ? '' : (said.flagsByName[flag] ?? flag));
   return (

@@ -164,6 +164,8 @@ export function SharePanel({ shared }: { shared: Shared }) {
           <p className="small quiet">{said.none}</p>
         ) : found?.length === 0 && kind !== 'user' ? (
           <p className="small quiet">{kind === 'team' ? said.teamsNone : said.organizationsNone}</p>
+        ) : found !== undefined && found.length > 0 ? (
+          <p className="hidden-visually">{said.foundCount(found.length)}</p>
         ) : null}
       </div>
     </section>

@@ -53,6 +53,7 @@ export const sharing = {
     role: 'As',
     roleHints: { viewer: 'A viewer', admin: 'An admin', owner: 'An owner' },
     found: 'People found',
+    foundCount: (count: number) => `${count} found`,
     share: 'Share',
     shareWith: (name: string) => `Share with ${name}`,
     has: (role: string) => `is ${role} already`,

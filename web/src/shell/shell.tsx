@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useRouter, useRouterState, type ErrorComponentProps } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { words } from '../words.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Problem } from './problem.tsx';
@@ -31,6 +31,22 @@ function useFocusOnArrival() {
     arrived.current = path;
   }, [path]);
   return main;
+}
+
+function followTitle(tell: () => void): () => void {
+  const observer = new MutationObserver(tell);
+  observer.observe(document.head, { subtree: true, childList: true, characterData: true });
+  return () => observer.disconnect();
+}
+
+/** Reads out which page has come, as a browser does for a new document. */
+function PageSaid() {
+  const title = useSyncExternalStore(followTitle, () => document.title);
+  return (
+    <p role="status" className="hidden-visually">
+      {title}
+    </p>
+  );
 }
 
 /** Whether the browser has a network. */
@@ -98,6 +114,7 @@ export function Shell() {
       <div role="status" aria-live="polite">
         {online ? null : <p className="offline">{words.offline}</p>}
       </div>
+      <PageSaid />
       <main id="main" ref={main} tabIndex={-1}>
         <Outlet />
       </main>

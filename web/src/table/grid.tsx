@@ -15,6 +15,11 @@ const LINE_LETTERS = 26;
 const CHOICE_WIDTH = 44;
 const OVERSCAN = 12;
 
+export interface Order {
+  column: string;
+  direction: 'ASC' | 'DESC';
+}
+
 interface GridProps {
   name: string;
   columns: readonly DataColumn[];
@@ -27,7 +32,7 @@ interface GridProps {
   /** Rows that can be scrolled to, held or not. */
   count: number;
   total: number;
-  order: { column: string; direction: 'ASC' | 'DESC' } | null;
+  order: Order | null;
   isLoading: boolean;
   onSort: (column: string) => void;
   /** Opens a row's details; undefined where rows are groups. */
@@ -40,7 +45,7 @@ interface GridProps {
 /** The indexes to draw, always with the active one, so that the focus never loses its row. */
 const withActive = (active: number) => (range: Range) => {
   const drawn = defaultRangeExtractor(range);
-  return drawn.includes(active) || active >= range.count ? drawn : [...drawn, active].sort((a, b) => a - b);
+  return drawn.includes(active) || active === HEAD || active >= range.count ? drawn : [...drawn, active].sort((a, b) => a - b);
 };
 
 const STEPS: Readonly<Record<string, readonly [number, number]>> = {
@@ -53,7 +58,10 @@ const STEPS: Readonly<Record<string, readonly [number, number]>> = {
   Home: [0, -Infinity],
   End: [0, Infinity],
 };
-const clamp = (value: number, most: number) => Math.max(0, Math.min(most, value));
+const clamp = (value: number, least: number, most: number) => Math.max(least, Math.min(most, value));
+
+/** The names of the columns, as the row above the first. */
+const HEAD = -1;
 
 /**
  * A grid of any number of rows and columns, of which only those in sight are drawn. The grid itself has the focus and names its active cell, so that scrolling
@@ -97,7 +105,10 @@ export function Grid(props: GridProps) {
   const last = rowWindow.range?.endIndex ?? 0;
   useEffect(() => onRange(first, last), [first, last, onRange]);
 
-  const follow = useCallback((moved: number) => setActive(({ row, column }) => ({ row: Math.max(0, row + moved), column })), []);
+  const follow = useCallback(
+    (moved: number) => setActive((at) => (at.row === HEAD ? at : { ...at, row: Math.max(0, at.row + moved) })),
+    [],
+  );
   useKeptPlace({ rows, begin, first, rowHeight: ROW_HEIGHT, scroller, onMoved: follow });
 
   const move = (event: KeyboardEvent) => {
@@ -105,13 +116,18 @@ export function Grid(props: GridProps) {
     if (step !== undefined) {
       event.preventDefault();
       const [down, right] = event.ctrlKey ? [event.key === 'Home' ? -Infinity : Infinity, 0] : step;
-      const next = { row: clamp(active.row + down, count - 1), column: clamp(active.column + right, columns.length - 1) };
+      const least = active.row === HEAD || (event.key === 'ArrowUp' && active.row === 0) ? HEAD : 0;
+      const next = { row: clamp(active.row + down, least, count - 1), column: clamp(active.column + right, 0, columns.length - 1) };
       setActive(next);
-      if (event.shiftKey && next.row !== active.row) selection?.add(active.row, next.row);
-      rowWindow.scrollToIndex(next.row);
+      if (event.shiftKey && next.row !== active.row && least === 0) selection?.add(active.row, next.row);
+      rowWindow.scrollToIndex(Math.max(0, next.row));
       columnWindow.scrollToIndex(next.column);
     } else if (event.key === 'Escape') selection?.clear();
-    else if (event.key === ' ' && selection !== undefined) {
+    else if (active.row === HEAD && (event.key === 'Enter' || event.key === ' ')) {
+      const column = columns[active.column];
+      event.preventDefault();
+      if (column !== undefined) onSort(column.name);
+    } else if (event.key === ' ' && selection !== undefined) {
       event.preventDefault();
       selection.toggle(active.row, event.shiftKey);
     } else if (event.key === 'Enter' || event.key === ' ') {
@@ -145,7 +161,9 @@ export function Grid(props: GridProps) {
       aria-colcount={columns.length + before}
       aria-multiselectable={selection !== undefined}
       aria-busy={isLoading}
-      aria-activedescendant={rows[active.row - begin] === undefined ? undefined : cellIdOf(active.row, active.column)}
+      aria-activedescendant={
+        active.row !== HEAD && rows[active.row - begin] === undefined ? undefined : cellIdOf(active.row, active.column)
+      }
       onKeyDown={move}
       onCopy={copy}
     >
@@ -163,10 +181,11 @@ export function Grid(props: GridProps) {
             return (
               <div
                 key={column.name}
+                id={cellIdOf(HEAD, index)}
                 role="columnheader"
                 aria-colindex={index + 1 + before}
                 aria-sort={({ ASC: 'ascending', DESC: 'descending', none: 'none' } as const)[sorted]}
-                className={`grid-column ${alignOf(column.type_name)}`}
+                className={`grid-column ${alignOf(column.type_name)} ${active.row === HEAD && index === active.column ? 'focused' : ''}`}
                 style={{ transform: `translateX(${start}px)`, width: size }}
               >
                 <button type="button" tabIndex={-1} title={words.table.sortBy(column.name)} onClick={() => onSort(column.name)}>
@@ -174,8 +193,8 @@ export function Grid(props: GridProps) {
                     <span className="grid-name">{column.name}</span>
                     <span aria-hidden="true">{{ ASC: '↑', DESC: '↓', none: '' }[sorted]}</span>
                   </span>
-                  <span className="grid-type">
-                    {column.type_text.toLowerCase()}
+                  <span className="grid-type" title={column.type_text.toLowerCase()}>
+                    {column.type_text.toLowerCase().replace(/<.*/, '')}
                     {column.type_name === 'TIMESTAMP' && !daters.has(column.name) ? words.table.inUtc : ''}
                   </span>
                 </button>

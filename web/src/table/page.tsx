@@ -11,7 +11,7 @@ import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
 import { makeDaters } from './daters.ts';
-import { Grid } from './grid.tsx';
+import { Grid, type Order } from './grid.tsx';
 import { LiveTool } from './live-tool.tsx';
 import { NoTable } from './no-table.tsx';
 import type { DataColumn, Row } from './queries.ts';
@@ -38,10 +38,19 @@ function nextOrder({ orderBy, orderDirection }: TableSearch, column: string): Pi
   return orderDirection === 'DESC' ? { orderBy: undefined, orderDirection: undefined } : { orderBy: column, orderDirection: 'DESC' };
 }
 
-/** Which rows are in sight, of how many. */
-function InSight({ sight, count, total }: { sight: Sight; count: number; total: number }) {
+/** Which rows are in sight, of how many. It is read out only when there are others, and not at each step through them. */
+function InSight({ sight, count, total, order }: { sight: Sight; count: number; total: number; order: Order | null }) {
   const { first, last } = useSyncExternalStore(sight.follow, sight.get);
-  return said.rowsOf(countText(first + 1), countText(Math.min(last + 1, count)), countText(total));
+  const parts = [
+    words.experiment.rows(countText(total)),
+    ...(order === null ? [] : [words.exports.what.order(order.column, order.direction)]),
+  ];
+  return (
+    <>
+      <span aria-hidden="true">{said.rowsOf(countText(first + 1), countText(Math.min(last + 1, count)), countText(total))}</span>
+      <span className="hidden-visually">{parts.join(', ')}</span>
+    </>
+  );
 }
 
 /** The rows of a table, as the address asks for them. */
@@ -73,6 +82,12 @@ export function TablePage() {
   const isEmpty = total === 0 && search.filters === undefined;
   const selection = useSelection(held, JSON.stringify({ ...search, row: undefined, live: undefined, table }));
   const { chosen } = selection;
+  const order = search.orderBy === undefined ? null : { column: search.orderBy, direction: search.orderDirection ?? 'ASC' };
+  const chooseNone = () => {
+    selection.clear();
+    // what had the focus goes with the choice
+    document.querySelector<HTMLElement>('.grid')?.focus();
+  };
   // what was typed for rows that are gone stays
   if (described === undefined && error instanceof ProblemError && error.status === 404 && chosen.size === 0) return <NoTable id={id} />;
   return (
@@ -92,7 +107,7 @@ export function TablePage() {
               said.none
             )
           ) : (
-            <InSight sight={sight} count={count} total={total} />
+            <InSight sight={sight} count={count} total={total} order={order} />
           )}
         </p>
         <Link className="small" to="/experiments/$id" params={{ id }}>
@@ -151,7 +166,7 @@ export function TablePage() {
           begin={held.begin}
           count={count}
           total={total}
-          order={search.orderBy === undefined ? null : { column: search.orderBy, direction: search.orderDirection ?? 'ASC' }}
+          order={order}
           isLoading={held.isLoading}
           onSort={sort}
           onOpen={hasIds ? open : undefined}
@@ -165,11 +180,11 @@ export function TablePage() {
             <p className="small" role="status">
               <strong>{said.choice.some(countText(chosen.size))}</strong>
             </p>
-            <button type="button" className="button bare" onClick={selection.clear}>
+            <button type="button" className="button bare" onClick={chooseNone}>
               {said.choice.none}
             </button>
           </div>
-          <AnnotateForm rows={{ experimentId: id, table, rowIds: [...chosen] }} done={selection.clear} />
+          <AnnotateForm rows={{ experimentId: id, table, rowIds: [...chosen] }} done={chooseNone} />
         </section>
       ) : isAnnotated && capabilities.canContribute && experiment.status === 'archived' ? (
         <p className="hint">{words.annotations.archived}</p>

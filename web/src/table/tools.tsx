@@ -1,7 +1,7 @@
 import { Button } from 'react-aria-components/Button';
 import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
-import { useState, type ReactNode } from 'react';
+import { useState, type MouseEvent, type ReactNode } from 'react';
 import { words } from '../words.ts';
 import { AggregateForm } from './aggregate-form.tsx';
 import { ColumnsForm } from './columns-form.tsx';
@@ -25,6 +25,9 @@ function Tool({ label, look = 'button', children }: { label: string; look?: stri
     </DialogTrigger>
   );
 }
+
+/** Gives the focus to the first tool, where the one that was pressed goes from the page. */
+const goToFirst = ({ currentTarget }: MouseEvent) => currentTarget.closest('.tools')?.querySelector('button')?.focus();
 
 /** What can be done to the question: filter, choose columns, aggregate, go back in time. */
 export function Tools(props: ToolProps) {
@@ -59,7 +62,10 @@ export function Tools(props: ToolProps) {
         <button
           type="button"
           className="button"
-          onClick={() => change({ aggregation: undefined, orderBy: undefined, orderDirection: undefined })}
+          onClick={(event) => {
+            goToFirst(event);
+            change({ aggregation: undefined, orderBy: undefined, orderDirection: undefined });
+          }}
         >
           {said.aggregate.clear}
         </button>
@@ -83,7 +89,14 @@ export function Tools(props: ToolProps) {
                 />
               )}
             </Tool>
-            <button type="button" aria-label={said.filters.remove(sentence)} onClick={() => without(index)}>
+            <button
+              type="button"
+              aria-label={said.filters.remove(sentence)}
+              onClick={(event) => {
+                goToFirst(event);
+                without(index);
+              }}
+            >
               ×
             </button>
           </span>

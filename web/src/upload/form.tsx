@@ -43,7 +43,15 @@ function Progress({ sent: { bytes, total }, isPaused, cancel }: { sent: Sent; is
       </p>
       <progress aria-label={said.sendingLabel} max={Math.max(total, 1)} value={bytes} />
       <p>
-        <button type="button" className="button" onClick={cancel}>
+        <button
+          type="button"
+          className="button"
+          onClick={({ currentTarget: { form } }) => {
+            // this button goes from the page
+            form?.querySelector<HTMLElement>('[type=submit]')?.focus();
+            cancel();
+          }}
+        >
           {said.cancel}
         </button>
       </p>
@@ -167,17 +175,17 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
           <Preview preview={preview} chosen={chosen} isDisabled={isPending} change={setChosen} />
           {isPending ? (
             <Progress sent={sent} isPaused={isPaused} cancel={() => canceller.current?.abort()} />
+          ) : wasCancelled ? (
+            <p role="status">{said.cancelled}</p>
           ) : (
-            <>
-              {wasCancelled ? <p role="status">{said.cancelled}</p> : <Problem error={error} adviceHere={said.advice} />}
-              <p>
-                <StillButton type="submit" className="button primary" isStill={preview.isHopeless}>
-                  {said.send(chosen.files.length)}
-                </StillButton>
-              </p>
-              {preview.isHopeless ? <p className="hint">{said.hopeless}</p> : null}
-            </>
+            <Problem error={error} adviceHere={said.advice} />
           )}
+          <p>
+            <StillButton type="submit" className="button primary" isStill={isPending || preview.isHopeless}>
+              {said.send(chosen.files.length)}
+            </StillButton>
+          </p>
+          {preview.isHopeless ? <p className="hint">{said.hopeless}</p> : null}
         </>
       )}
     </Form>

@@ -16,15 +16,18 @@ import './upload.css';
 const route = getRouteApi('/guarded/experiments/$id/uploads/$upload');
 const said = words.upload.report;
 
-function Reading({ upload: { files } }: { upload: UploadReport }) {
-  const done = files.filter(({ status }) => status !== 'pending').length;
+/** How far the reading is. That it ended is seen all over the page, and here it is read out. */
+function Reading({ upload }: { upload: UploadReport }) {
+  const { files, status, rowCount } = upload;
+  const isOn = isRunning(upload);
+  const done = files.filter((file) => file.status !== 'pending').length;
   return (
-    <div className="notice progress">
+    <div className={isOn ? 'notice progress' : 'hidden-visually'}>
       <p role="status" className="number">
-        {said.reading(done, files.length)}
+        {isOn ? said.reading(done, files.length) : said.ended(words.upload.status[status], countText(rowCount))}
       </p>
       {/* without a value a progress bar says only that something is going on */}
-      {files.length > 1 ? (
+      {!isOn ? null : files.length > 1 ? (
         <progress aria-label={said.readingLabel} max={files.length} value={done} />
       ) : (
         <progress aria-label={said.readingLabel} />
@@ -103,7 +106,7 @@ export function ReportPage() {
         </header>
         <p className="small quiet">{said.sent(words.upload.kinds[sourceKind], momentText(createdAt))}</p>
         <Problem error={error} retry={() => void refetch()} />
-        {isRunning(upload) ? <Reading upload={upload} /> : null}
+        <Reading upload={upload} />
         {/* what is wrong with a file stands beside it */}
         {hasEnded && errorMessage !== null && upload.files.every(({ message }) => message === null) ? (
           <p role="alert" className="notice problem">

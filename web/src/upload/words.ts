@@ -137,6 +137,7 @@ export const upload = {
     sent: (kind: string, when: string) => `${kind}, sent ${when}`,
     reading: (done: number, all: number) => (all === 1 ? 'The file is being read…' : `${done} of ${all} files are read…`),
     readingLabel: 'Files read',
+    ended: (status: string, stored: string) => `Upload ${status}: ${rowsText(stored)} stored.`,
     stored: 'rows stored',
     quarantined: 'in quarantine',
     alreadyThere: 'there already',
