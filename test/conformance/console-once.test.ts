@@ -145,3 +145,31 @@ test('a metadata table is saved and deleted, though an answer was lost', { timeo
   expect((await site.owner('GET', `/api/v1/experiments/${id}/metadata/${made.metadataId}`)).status).toBe(404);
   expect(complaints.slice(before)).toEqual([]);
 });
+
+test('an upload that is cut off waits for the network, goes on, and is one', { timeout: 180_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Cut off');
+  const { page, context, complaints } = owner;
+  const before = complaints.length;
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+  await page.locator('input[type=file]').setInputFiles({ name: 'leaves.csv', mimeType: 'text/csv', buffer: Buffer.from('n\n1\n2\n') });
+  await page.getByRole('table', { name: 'Decided for leaves.csv' }).waitFor();
+  // the first try arrives, and the network goes before the answer
+  let tries = 0;
+  await page.route(`**/api/v1/experiments/${id}/data/uploads`, async (route) => {
+    tries += 1;
+    if (tries === 1) {
+      await route.fetch();
+      await context.setOffline(true);
+    }
+    await (tries <= 4 ? route.abort('internetdisconnected') : route.continue());
+  });
+  await page.getByRole('button', { name: 'Upload the file' }).click();
+  await page.getByText('The files are sent as soon as you are connected').waitFor();
+  expect(tries).toBe(4);
+  await context.setOffline(false);
+  await page.getByRole('status').getByText('Upload complete: 2 rows stored.').waitFor({ timeout: 60_000 });
+  expect(tries).toBe(5);
+  const { body } = await site.owner('GET', `/api/v1/experiments/${id}/data/uploads`);
+  expect(body.uploads).toHaveLength(1);
+  expect(complaints.slice(before)).toEqual([]);
+});

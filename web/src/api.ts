@@ -23,7 +23,7 @@ function noticeEndedSession(error: unknown): void {
 }
 
 /** Whether a question failed for want of a network. It is asked again as soon as there is one, as a question that begins without. */
-function hasLostNetwork(_failures: number, error: unknown): boolean {
+export function hasLostNetwork(_failures: number, error: unknown): boolean {
   return error instanceof UnreachableError && !navigator.onLine;
 }
 

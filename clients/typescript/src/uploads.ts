@@ -23,6 +23,8 @@ export type UploadPreview = AnswerTo<typeof PREVIEW, 'post'>;
 
 interface UploadSettings {
   signal?: AbortSignal;
+  /** The Idempotency-Key, where the same upload may be asked for by several calls. */
+  key?: string;
   /** What sends the form with the method, address and headers of the request; the platform's `fetch` when absent. */
   send?: (request: Request, form: FormData) => Promise<Response>;
 }
@@ -42,7 +44,7 @@ export async function uploadFiles(
   experimentId: string,
   fields: UploadFields,
   files: readonly File[],
-  { signal, send }: UploadSettings = {},
+  { signal, key, send }: UploadSettings = {},
 ): Promise<UploadReport> {
   const form = formOf(fields);
   // files keep the folders that they were chosen with
@@ -54,6 +56,7 @@ export async function uploadFiles(
       body: { ...fields, files: [] },
       bodySerializer: () => form,
       ...(signal === undefined ? {} : { signal }),
+      ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
       ...(send === undefined ? {} : { fetch: withRetries((request) => send(request, form), RETRIES) }),
     }),
   );

@@ -1,6 +1,7 @@
 import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { hasLostNetwork } from '../api.ts';
 import { tablesQuery, type TableListed } from '../experiments/queries.ts';
 import { bytesText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
@@ -123,10 +124,10 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
   const [sent, setSent] = useState<Sent>({ bytes: 0, total: 0 });
   const canceller = useRef<AbortController>(null);
   const { mutate, isPending, isPaused, error } = useMutation({
-    // files wait for the connection, and the page says so
+    // files wait for the connection, also for one that is lost on the way, and the page says so
     networkMode: 'online',
-    mutationFn: ({ signal, chosen: sending }: { signal: AbortSignal; chosen: Chosen }) =>
-      sendFiles(id, { chosen: sending, tell: setSent, signal }),
+    retry: hasLostNetwork,
+    mutationFn: (sending: { signal: AbortSignal; chosen: Chosen; key: string }) => sendFiles(id, { ...sending, tell: setSent }),
     onSuccess: () => renewTables(id),
   });
   useGuardedPage(isPending);
@@ -135,7 +136,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
     canceller.current = new AbortController();
     setSent({ bytes: 0, total: chosen.files.reduce((sum, { size }) => sum + size, 0) });
     mutate(
-      { chosen, signal: canceller.current.signal },
+      { chosen, signal: canceller.current.signal, key: crypto.randomUUID() },
       { onSuccess: ({ uploadId }) => void navigate({ to: '/experiments/$id/uploads/$upload', params: { id, upload: uploadId } }) },
     );
   };

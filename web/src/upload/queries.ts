@@ -69,11 +69,13 @@ interface Sending {
   chosen: Chosen;
   tell: (sent: Sent) => void;
   signal: AbortSignal;
+  /** Names this sending, also where it begins again. */
+  key: string;
 }
 
 /** Sends what is chosen. */
-export const sendFiles = (id: string, { chosen, tell, signal }: Sending): Promise<UploadReport> =>
-  uploadFiles(api, id, uploadFieldsOf(chosen), chosen.files, { signal, send: sendCounted(tell) });
+export const sendFiles = (id: string, { chosen, tell, signal, key }: Sending): Promise<UploadReport> =>
+  uploadFiles(api, id, uploadFieldsOf(chosen), chosen.files, { signal, key, send: sendCounted(tell) });
 
 /** Has the quarantined records read again. */
 export const replayUpload = (id: string, uploadId: string): Promise<UploadReport> =>
