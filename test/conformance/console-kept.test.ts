@@ -162,9 +162,11 @@ test('what is written in settings is asked for before it is lost', { timeout: 24
     [`/devices/groups/${group['id']}`, '#group-name', 'Save'],
     [`/library/macros/${macro['id']}`, '#about-name', 'Save'],
     ['/account', '#bio', 'Save profile'],
+    ['/experiments/new', '#new-description', 'Make the experiment'],
   ] as const) {
     await page.goto(site.baseUrl + at);
     const control = page.locator(field);
+    if (at === '/experiments/new') await page.getByLabel('Name', { exact: true }).fill('Not made yet');
     await control.fill('Not saved yet');
     await leave();
     await question.getByRole('button', { name: 'Cancel' }).click();
@@ -186,6 +188,11 @@ test('what is written in settings is asked for before it is lost', { timeout: 24
     await question.getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL(`${site.baseUrl}/`);
   }
+  // a form in which nothing was written is left
+  await page.goto(`${site.baseUrl}/experiments/new`);
+  await page.getByRole('option', { name: 'Not saved yet' }).waitFor({ state: 'attached' });
+  await leave();
+  await page.waitForURL(`${site.baseUrl}/`);
   await page.goto(`${site.baseUrl}/organizations/${organization.id}/settings`);
   await page.getByLabel('Kind').selectOption('university');
   await leave();

@@ -173,3 +173,23 @@ test('an upload that is cut off waits for the network, goes on, and is one', { t
   expect(body.uploads).toHaveLength(1);
   expect(complaints.slice(before)).toEqual([]);
 });
+
+test('settings whose answer was lost are saved by another press', { timeout: 180_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Set once');
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  await page.goto(`${site.baseUrl}/experiments/${id}/settings`);
+  const findAgain = await loseAnswers(page, `**/api/v1/experiments/${id}`);
+  await page.locator('#experiment-name').fill('Set twice');
+  const save = page
+    .locator('form')
+    .filter({ has: page.locator('#experiment-name') })
+    .getByRole('button', { name: 'Save', exact: true });
+  await save.click();
+  await unreachable(page).waitFor();
+  await findAgain();
+  await save.click();
+  await page.getByText('The experiment is changed.').waitFor();
+  expect((await site.owner('GET', `/api/v1/experiments/${id}`)).body.name).toBe('Set twice');
+  expect(complaints.slice(before)).toEqual([]);
+});

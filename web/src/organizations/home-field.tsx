@@ -17,7 +17,7 @@ export function HomeField({ id, label, personal, hint }: HomeFieldProps) {
   const hintId = hint === undefined ? undefined : `${id}-hint`;
   return (
     <Field id={id} label={label}>
-      <select id={id} className="input" name="organization" aria-describedby={hintId}>
+      <select id={id} className="input" name="organization" defaultValue="" aria-describedby={hintId}>
         <option value="">{personal}</option>
         <Options texts={homes?.map((home) => [home.id, home.name])} />
       </select>

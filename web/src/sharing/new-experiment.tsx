@@ -4,6 +4,7 @@ import { HomeField } from '../organizations/home-field.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, TextField } from '../ui/field.tsx';
 import { type Fields, Form, SendLine } from '../ui/form.tsx';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { words } from '../words.ts';
 import { makeExperiment } from './writes.ts';
 
@@ -15,7 +16,7 @@ export function NewExperimentPage() {
   const make = useMutation({
     mutationFn: makeExperiment,
     onSuccess: async ({ id }) => {
-      await navigate({ to: '/experiments/$id', params: { id } });
+      await navigate({ to: '/experiments/$id', params: { id }, ignoreBlocker: true });
       sayDone(said.made);
     },
   });
@@ -33,6 +34,7 @@ export function NewExperimentPage() {
         <p className="quiet">{said.newLead}</p>
       </header>
       <Form className="panel" send={submit}>
+        <KeepWritten />
         <InputField id="new-name" label={said.name} name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
         <TextField id="new-description" label={said.description} name="description" rows={4} maxLength={100_000} />
         <HomeField id="new-organization" label={said.organization} personal={said.personal} hint={said.organizationHint} />
