@@ -127,3 +127,22 @@ test('a code is taken with the blanks that came along when it was copied', { tim
     await context.close();
   }
 });
+
+test('a tab says who is signed in now, where that changed in another', { timeout: 240_000 }, async () => {
+  const { context, page, complaints } = await openVisitor(browser, 'desk', EXPECTED);
+  await site.signIn(page, 'teammate@leaf-lab.example');
+  await page.goto(`${site.server.baseUrl}/organizations`);
+  await page.getByRole('button', { name: 'Teammate, your account' }).waitFor();
+  const other = await context.newPage();
+  await other.goto(site.server.baseUrl);
+  await other.getByRole('button', { name: 'Teammate, your account' }).click();
+  await other.getByRole('menuitem', { name: 'Sign out' }).click();
+  await other.getByLabel('Email address').waitFor();
+  // what stood open stays
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sign in' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Organizations' }).waitFor();
+  await site.signIn(other, 'viewer@leaf-lab.example');
+  await page.getByRole('button', { name: 'Viewer, your account' }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -53,8 +53,22 @@ export const providersQuery = queryOptions({
   queryFn: async ({ signal }) => (await bodyOf(api.GET('/api/v1/auth/providers', { signal }))).providers,
 });
 
+/** The other tabs of this browser, which are told when somebody comes or goes. */
+const tabs = new BroadcastChannel('session');
+tabs.onmessage = () =>
+  void queryClient.query({ ...sessionQuery, staleTime: 0 }).then(
+    (session) => {
+      // whoever went may still have something written here
+      if (session === null) return;
+      queryClient.removeQueries({ type: 'inactive' });
+      void queryClient.invalidateQueries();
+    },
+    () => undefined,
+  );
+
 /** Forgets all that the last person saw, and asks who is signed in now. */
 export async function renewSession(): Promise<Session | null> {
   queryClient.clear();
+  tabs.postMessage(null);
   return queryClient.query(sessionQuery);
 }
