@@ -198,7 +198,7 @@ test('registers an instrument, certifies and binds it, and sees what it measures
   await page.getByRole('button', { name: 'Rename' }).click();
   await page
     .getByRole('alert')
-    .getByText(/Reload, then make your change again/)
+    .getByText(/Somebody changed this while you edited it/)
     .waitFor();
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine');
   await context.setOffline(true);
@@ -354,10 +354,12 @@ test('groups devices, and does to all of them what is done to one', { timeout: 1
   await page.getByRole('button', { name: 'Save' }).click();
   await page
     .getByRole('alert')
-    .getByText(/Reload, then make your change again/)
+    .getByText(/Somebody changed this while you edited it/)
     .waitFor();
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine');
-  await page.reload();
+  await page.getByRole('button', { name: 'Save mine over it' }).click();
+  await page.getByText('The group is changed.').waitFor();
+  expect(await call('GET', `/device-groups/${group}`)).toMatchObject({ name: 'Mine' });
   await page.getByRole('button', { name: 'Delete the group' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the group' }).click();
   await page.getByText('The group is deleted.').waitFor();

@@ -302,9 +302,11 @@ describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
     await page.getByLabel('What it is for').fill('Steps of light.');
     expect((await site.owner('PATCH', `/api/v1/protocols/${id}`, { body: { description: 'theirs' } })).status).toBe(200);
     await page.getByRole('button', { name: 'Save', exact: true }).last().click();
-    await alert(page, /Reload, then make your change again/);
+    await alert(page, /Somebody changed this while you edited it/);
     expect(await page.getByLabel('What it is for').inputValue()).toBe('Steps of light.');
-    await page.reload();
+    await page.getByRole('button', { name: 'Save mine over it' }).click();
+    await page.getByText('Saved.', { exact: true }).waitFor();
+    expect((await site.owner('GET', `/api/v1/protocols/${id}`)).body).toMatchObject({ description: 'Steps of light.' });
     await page.getByRole('button', { name: 'Make public' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Make public' }).click();
     await page.getByText('It is public now.').waitFor();

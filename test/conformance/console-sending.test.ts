@@ -145,7 +145,7 @@ test(
       await page.getByRole('alertdialog').getByRole('button', { name: 'Make it public' }).click();
       await page.getByText('The experiment is public.').first().waitFor();
       await page.locator('form').filter({ has: name }).getByRole('button', { name: 'Save' }).click();
-      await page.getByText(isChanged ? /Somebody changed it meanwhile/ : 'The experiment is changed.').waitFor();
+      await page.getByText(isChanged ? /Somebody changed this while you edited it/ : 'The experiment is changed.').waitFor();
       expect((await site.owner('GET', `/api/v1/experiments/${id}`)).body).toMatchObject({ name: isChanged ? 'Theirs' : 'Mine' });
       expect(await name.inputValue()).toBe('Mine');
     }

@@ -65,10 +65,13 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
   await page.getByRole('button', { name: 'Save' }).click();
   await page
     .getByRole('alert')
-    .getByText(/Reload, then make your change again/)
+    .getByText(/Somebody changed this while you edited it/)
     .waitFor();
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Barley 2026');
-  await page.reload();
+  await page.getByRole('button', { name: 'Drop mine and show theirs' }).click();
+  await expect.poll(() => page.locator('#experiment-description').inputValue()).toBe('theirs');
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe(HOSTILE);
+  expect(await call('GET', `/experiments/${id}`)).toMatchObject({ name: HOSTILE, description: 'theirs' });
   await page.getByLabel('Name', { exact: true }).fill('Barley 2026');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { level: 1, name: 'Barley 2026' }).waitFor();

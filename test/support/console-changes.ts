@@ -30,10 +30,11 @@ export function findChanges(): { names: string[]; calls: number } {
   let calls = 0;
   for (const file of globSync('**/*.{ts,tsx}', { cwd: CONSOLE }).sort()) {
     const text = readFileSync(join(CONSOLE, file), 'utf8');
-    calls += text.match(/\buseMutation\(|<AskFirst\b/g)?.length ?? 0;
+    calls += text.match(/\buseMutation\(|<(?:AskFirst|SettingsForm)\b/g)?.length ?? 0;
     for (const [, name, parts = ''] of text.matchAll(MUTATION))
       names.push(`${file} ${name ?? /mutate: (\w+)/.exec(parts)?.[1] ?? 'mutate'}`);
     for (const [, action] of text.matchAll(QUESTION)) names.push(`${file} asks ${action}`);
+    if (text.includes('<SettingsForm\n')) names.push(`${file} settings`);
   }
   return { names, calls };
 }

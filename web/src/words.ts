@@ -21,7 +21,11 @@ const plain = {
   cancel: 'Cancel',
   retry: 'Try again',
   notCopied: 'The browser did not let it be copied. Mark it, and copy it by keyboard or menu.',
-  conflict: { mine: 'Save mine over it', theirs: 'Drop mine and show theirs' },
+  conflict: {
+    mine: 'Save mine over it',
+    theirs: 'Drop mine and show theirs',
+    settings: 'Somebody changed this while you edited it. What you did is still here.',
+  },
   pages: { label: 'Pages', previous: 'Previous', next: 'Next', beyond: 'The list ends before this page.' },
   leave: { title: 'Leave without saving?', text: 'What you wrote is not saved yet.', action: 'Leave' },
   requests: {

@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { queryClient } from '../api.ts';
 import { chartsQuery } from '../charts/queries.ts';
 import { Problem } from '../shell/problem.tsx';
@@ -8,6 +7,7 @@ import { sayDone } from '../shell/toasts.tsx';
 import { Conflict } from '../ui/conflict.tsx';
 import { InputField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
+import { isOutdated } from '../ui/forms.ts';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -47,7 +47,7 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
       sayDone(said.saved);
     },
   });
-  const isConflict = error instanceof ProblemError && error.status === 412;
+  const isConflict = isOutdated(error);
   const decide = useMutation({
     mutationFn: async (isMine: boolean) => {
       const read = await queryClient.query({ ...dashboardQuery(id, dashboardId), staleTime: 0 });

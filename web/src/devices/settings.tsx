@@ -1,13 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
-import { Form } from '../ui/form.tsx';
-import { resetOnceTaken, useBegun } from '../ui/forms.ts';
-import { KeepWritten } from '../ui/leave-question.tsx';
-import { SendButton } from '../ui/send-button.tsx';
+import { SettingsForm } from '../ui/settings-form.tsx';
 import { words } from '../words.ts';
 import { renewDevices, type DeviceDetail } from './queries.ts';
 import { nameOf } from './state.tsx';
@@ -18,23 +13,17 @@ const said = words.devices.device;
 /** Renames a device, or removes it. */
 export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: string }) {
   const navigate = useNavigate();
-  const begun = useBegun(tag, { name: device.name });
-  const rename = useMutation({
-    mutationFn: (name: string) => renameDevice(device.id, begun.tag, name),
-    onSuccess: () => {
-      begun.end();
-      sayDone(said.renamed);
-    },
-  });
   return (
     <section className="panel" aria-labelledby="settings">
       <h2 id="settings">{said.settings}</h2>
-      <Form
-        className="inline"
-        send={(fields, form) => rename.mutate(fields['name']?.trim() ?? '', { onSuccess: resetOnceTaken(form) })}
-        onChange={begun.begin}
+      <SettingsForm
+        stored={{ name: device.name }}
+        tag={tag}
+        read={({ name = '' }) => name.trim()}
+        save={(over, name) => renameDevice(device.id, over, name)}
+        says={said.rename}
+        done={said.renamed}
       >
-        <KeepWritten />
         <InputField
           id="device-name"
           label={words.devices.new.name}
@@ -44,11 +33,7 @@ export function SettingsPanel({ device, tag }: { device: DeviceDetail; tag: stri
           placeholder={device.serialNumber}
           autoComplete="off"
         />
-        <SendButton type="submit" isSending={rename.isPending}>
-          {said.rename}
-        </SendButton>
-      </Form>
-      <Problem error={rename.error} />
+      </SettingsForm>
       <div>
         <AskFirst
           action={said.remove}

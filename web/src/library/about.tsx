@@ -1,13 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, TextField } from '../ui/field.tsx';
-import { Form, type Fields } from '../ui/form.tsx';
-import { resetOnceTaken, useBegun } from '../ui/forms.ts';
-import { KeepWritten } from '../ui/leave-question.tsx';
-import { SendButton } from '../ui/send-button.tsx';
+import { SettingsForm } from '../ui/settings-form.tsx';
 import { words } from '../words.ts';
 import type { Kind } from './kinds.ts';
 import { publish, removeListed, type Shared } from './queries.ts';
@@ -28,22 +23,18 @@ interface AboutProps {
 export function AboutPanel({ kind, item, tag, change }: AboutProps) {
   const { id, name, description, visibility, capabilities } = item;
   const navigate = useNavigate();
-  const begun = useBegun(tag, { name, description });
-  const save = useMutation({
-    mutationFn: (patch: Named) => change(begun.tag, patch),
-    onSuccess: () => {
-      begun.end();
-      sayDone(said.saved);
-    },
-  });
-  const submit = ({ name: wanted = '', description: text = '' }: Fields, form: HTMLFormElement) =>
-    save.mutate({ name: wanted, description: text === '' ? null : text }, { onSuccess: resetOnceTaken(form) });
   return (
     <section className="panel" aria-labelledby="about">
       <h2 id="about">{said.about}</h2>
       {capabilities?.canUpdate === true ? (
-        <Form className="stack" send={submit} onChange={begun.begin}>
-          <KeepWritten />
+        <SettingsForm
+          stored={{ name, description }}
+          tag={tag}
+          read={({ name: wanted = '', description: text = '' }) => ({ name: wanted, description: text === '' ? null : text })}
+          save={change}
+          says={said.save}
+          done={said.saved}
+        >
           <InputField
             id="about-name"
             label={said.name}
@@ -62,13 +53,7 @@ export function AboutPanel({ kind, item, tag, change }: AboutProps) {
             maxLength={100_000}
             defaultValue={description ?? ''}
           />
-          <Problem error={save.error} />
-          <div>
-            <SendButton type="submit" isSending={save.isPending}>
-              {said.save}
-            </SendButton>
-          </div>
-        </Form>
+        </SettingsForm>
       ) : (
         <p className={description === null ? 'quiet' : 'library-name'}>{description ?? said.noDescription}</p>
       )}

@@ -1,5 +1,4 @@
 import { queryOptions } from '@tanstack/react-query';
-import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
 import { api, queryClient } from '../api.ts';
 import type { Kind } from './kinds.ts';
@@ -89,6 +88,3 @@ export async function renewLibrary(kind: Kind, id: string): Promise<void> {
     queryClient.invalidateQueries({ queryKey: [kind, id] }),
   ]);
 }
-
-/** Whether a change was refused since somebody else made one. */
-export const isOutdated = (error: unknown): boolean => error instanceof ProblemError && error.status === 412;

@@ -2,7 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { sayDone } from '../shell/toasts.tsx';
 import type { Draft } from './draft.ts';
 import type { Kind } from './kinds.ts';
-import { isOutdated, renewLibrary } from './queries.ts';
+import { isOutdated } from '../ui/forms.ts';
+import { renewLibrary } from './queries.ts';
 
 interface SavingProps<T, A> {
   kind: Kind;

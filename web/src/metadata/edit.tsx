@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import { queryClient } from '../api.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { Conflict } from '../ui/conflict.tsx';
+import { isOutdated } from '../ui/forms.ts';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { words } from '../words.ts';
 import { isSound } from './draft.ts';
@@ -44,7 +44,7 @@ export function EditMetadata({ id, begun, stop }: EditProps) {
       setDraft(read.record.metadata);
     },
   });
-  const isConflict = error instanceof ProblemError && error.status === 412;
+  const isConflict = isOutdated(error);
   const isBusy = isPending || decide.isPending;
   return (
     <>

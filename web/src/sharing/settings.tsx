@@ -7,14 +7,12 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, SelectField, TextField } from '../ui/field.tsx';
-import { type Fields, Form, SendLine } from '../ui/form.tsx';
-import { resetOnceTaken, useBegun } from '../ui/forms.ts';
-import { KeepWritten } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
+import { SettingsForm } from '../ui/settings-form.tsx';
 import { words } from '../words.ts';
 import { PlacesPanel } from './places.tsx';
-import { changeExperiment, moveResource, openToAll, removeExperiment, renewExperiments, type ExperimentPatch } from './writes.ts';
+import { changeExperiment, moveResource, openToAll, removeExperiment, renewExperiments } from './writes.ts';
 import './sharing.css';
 
 const route = getRouteApi('/guarded/experiments/$id/settings');
@@ -23,23 +21,21 @@ const said = words.sharing.experiment;
 function TextPanel({ id }: { id: string }) {
   const { experiment, tag } = useSuspenseQuery(experimentQuery(id)).data;
   const { name, description, anonymizeContributors } = experiment;
-  const begun = useBegun(tag, { name, description, anonymizeContributors });
-  const change = useMutation({
-    mutationFn: (patch: ExperimentPatch) => changeExperiment(id, begun.tag, patch),
-    onSuccess: () => {
-      begun.end();
-      sayDone(said.saved);
-    },
-  });
-  const submit = ({ name: wanted = '', description: text = '', anonymize }: Fields, form: HTMLFormElement) => {
-    const patch = { name: wanted, description: text.trim() === '' ? null : text, anonymizeContributors: anonymize !== undefined };
-    change.mutate(patch, { onSuccess: resetOnceTaken(form) });
-  };
   return (
     <section className="panel" aria-labelledby="text">
       <h2 id="text">{said.text}</h2>
-      <Form className="stack" send={submit} onChange={begun.begin}>
-        <KeepWritten />
+      <SettingsForm
+        stored={{ name, description, anonymizeContributors }}
+        tag={tag}
+        read={({ name: wanted = '', description: text = '', anonymize }) => ({
+          name: wanted,
+          description: text.trim() === '' ? null : text,
+          anonymizeContributors: anonymize !== undefined,
+        })}
+        save={(over, patch) => changeExperiment(id, over, patch)}
+        says={said.save}
+        done={said.saved}
+      >
         <InputField
           id="experiment-name"
           label={said.name}
@@ -62,8 +58,7 @@ function TextPanel({ id }: { id: string }) {
           <input type="checkbox" name="anonymize" defaultChecked={anonymizeContributors} />
           {said.anonymize}
         </label>
-        <SendLine sent={change} says={said.save} />
-      </Form>
+      </SettingsForm>
     </section>
   );
 }

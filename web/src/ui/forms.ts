@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 
 /** The text of each named control of a form. */
 export function fieldsOf(form: HTMLFormElement): Record<string, string | undefined> {
@@ -15,6 +16,9 @@ export function resetOnceTaken(form: HTMLFormElement): () => void {
     if (textOf() === sent) form.reset();
   };
 }
+
+/** Whether somebody else saved meanwhile what was to be changed. */
+export const isOutdated = (error: unknown): boolean => error instanceof ProblemError && error.status === 412;
 
 /** The tag to send with what a form holds, what to do as it is written in, and once that is taken. */
 interface Begun {
