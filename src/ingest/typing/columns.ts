@@ -99,13 +99,17 @@ export function nameColumns(
   const homes = known.length === 0 ? new Map<number, string>() : findHomes(clean, known, rules);
   for (const name of homes.values()) taken.add(name.toLowerCase());
   const own = new Set(clean.map((key, index) => nameAlone(key, index, rules).toLowerCase()));
+  // 2,000 equal keys would try 2 million names
+  const counts = new Map<string, number>();
   return clean.map((key, index) => {
     const home = homes.get(index);
     if (home !== undefined) return { key, name: home };
     const wanted = nameAlone(key, index, rules);
     let name = wanted;
-    for (let count = 2; taken.has(name.toLowerCase()) || (name !== wanted && own.has(name.toLowerCase())); count += 1)
+    let count = counts.get(wanted.toLowerCase()) ?? 2;
+    for (; taken.has(name.toLowerCase()) || (name !== wanted && own.has(name.toLowerCase())); count += 1)
       name = `${cut(wanted, MAX_NAME - 8)}_${count}`;
+    counts.set(wanted.toLowerCase(), count);
     taken.add(name.toLowerCase());
     return { key, name };
   });
