@@ -78,7 +78,7 @@ test('an address with the name of a table leads to the table', { timeout: 120_00
     ['leafs/chart', 'All tables'],
   ] as const) {
     await page.goto(`${at}/${path}`);
-    await page.getByText('There is no such table here').waitFor();
+    await page.getByRole('heading', { name: 'There is no such table here' }).waitFor();
     await page.getByRole('main').getByRole('link', { name: back }).click();
     await page.waitForURL(`**/experiments/${id}`);
   }

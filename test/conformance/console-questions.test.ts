@@ -219,7 +219,7 @@ function expectedOf(told: Told, { columns, orderBy, orderDirection = 'ASC', aggr
   return {
     columns: ordered.map(({ name, type_name: kind, type_text: type }) => ({
       name,
-      type: type.toLowerCase() + (kind === 'TIMESTAMP' && !zones.has(name) ? ' UTC' : ''),
+      type: type.toLowerCase().replace(/<.*/, '') + (kind === 'TIMESTAMP' && !zones.has(name) ? ' UTC' : ''),
       sort: name === orderBy ? { ASC: 'ascending', DESC: 'descending' }[orderDirection] : 'none',
     })),
     rows: told.rows.slice(0, MOST_ROWS).map((row) => ordered.map((column) => shownOf(row[column.name], column))),

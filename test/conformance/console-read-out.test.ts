@@ -79,14 +79,15 @@ test('the active cell is seen in chosen colours too, and so is an entry of a men
   const { page } = owner;
   await page.emulateMedia({ forcedColors: 'active' });
   await openTable(page);
-  const outlineOf = (selector: string) => page.locator(selector).evaluate('(element) => getComputedStyle(element).outlineStyle');
+  const outlineOf = (selector: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('${selector}') ?? document.body).outlineStyle`);
   await grid(page).focus();
   await page.keyboard.press('ArrowDown');
-  expect(await outlineOf('.grid-cell.focused')).toBe('solid');
+  await expect.poll(() => outlineOf('.grid-cell.focused')).toBe('solid');
   await page.getByRole('button', { name: 'Theme' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('menu').waitFor();
-  expect(await outlineOf('.menu-item[data-focused]')).toBe('solid');
+  await expect.poll(() => outlineOf('.menu-item[data-focused]')).toBe('solid');
   await page.keyboard.press('Escape');
   await page.emulateMedia({ forcedColors: 'none' });
 });
