@@ -2,8 +2,8 @@
 -- key: none
 -- from: nothing
 
--- Sign, significant digits and exponent of decimal or exponent numbers: two spellings of one value have one key. Of a list, since what the engine plans once
--- for all of them takes half the time.
+-- Sign, significant digits and exponent of decimal or exponent numbers: two spellings of one value have one key. Takes a list, so that
+-- the engine plans the key once for both numbers that are compared.
 create macro digits_of(v) as ltrim(replace(regexp_extract(v, '^-?([0-9.]+)', 1), '.', ''), '0');
 create macro power_of(v) as case when contains(lower(v), 'e') then try_cast(regexp_extract(v, '[eE]\+?(-?[0-9]+)$', 1) as bigint) else 0 end;
 create macro number_keys(vs) as list_transform(vs, lambda v: list_transform([digits_of(v)], lambda d: case when rtrim(d, '0') = '' then '0' else
