@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addPasskeyHolder, launchChromium, openVisitor, type Visitor } from '../support/chromium.ts';
 import { changesListed, type Way } from '../support/console-changes.ts';
 import { signInByCode, startConsoleSite, type ConsoleSite } from '../support/console-site.ts';
+import { eventually } from '../support/crashes.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { makeRefusable, type Places } from '../support/refusable-world.ts';
 
@@ -155,7 +156,18 @@ async function send({ at, as = 'owner', first = [], fill = {}, press, ask, pick 
   };
   const kept = await written();
   const asked = page.getByRole('alertdialog').filter({ has: page.getByRole('button', { name: 'Cancel' }) });
-  if (ask !== undefined) await page.getByRole('button', nameOf(ask)).first().click();
+  if (ask !== undefined) {
+    const opener = page.getByRole('button', nameOf(ask)).first();
+    // a press is lost where the page is still read and grows above its button
+    const isAsked = async () => {
+      await opener.click();
+      return asked.waitFor({ timeout: 3000 }).then(
+        () => true,
+        () => false,
+      );
+    };
+    expect(await eventually(isAsked, Boolean, 15_000)).toBe(true);
+  }
   const [field] = Object.keys(fill);
   const within =
     ask !== undefined
