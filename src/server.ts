@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareSample, printQuickstart } from './operator/sample/sample.service.ts';
 import { openClient } from './operator/sample/client.ts';
 import { loadSeason } from './operator/sample/season.service.ts';
@@ -21,6 +22,8 @@ import { startWorker } from './worker.ts';
 
 /** Milliseconds for which every answer says that its connection will close. Then idle connections are closed. */
 const NOTICE_MS = 1_000;
+/** Milliseconds that a process which is told to stop while it starts waits for that, so that what it began ends with it. */
+const START_MS = 10_000;
 
 export interface RunningServer {
   context: Context;
@@ -137,22 +140,30 @@ async function main(role: string | undefined): Promise<void> {
   const isWorker = role === 'worker';
   const config = readConfig();
   if (config.misspelled !== undefined) process.stdout.write(`${config.misspelled}\n`);
-  const running = await (isWorker ? startWorkerProcess : startServer)(config);
+  const starting = (isWorker ? startWorkerProcess : startServer)(config);
   let stopping: Promise<void> | undefined;
   const leaving = new AbortController();
   // Ctrl-C reaches us twice under npm, so the second does not end the process at once
   const stop = (status: 0 | 1) => {
     leaving.abort();
-    stopping ??= running.stop(NOTICE_MS).then(
-      () => process.exit(status),
-      (error: unknown) => {
-        explain(error);
-        process.exit(1);
-      },
-    );
+    // what has to stop need not have started
+    stopping ??= Promise.race([starting.catch(() => undefined), sleep(START_MS)])
+      .then((begun) => begun?.stop(NOTICE_MS))
+      .then(
+        () => process.exit(status),
+        (error: unknown) => {
+          explain(error);
+          process.exit(1);
+        },
+      );
   };
   process.on('SIGTERM', () => stop(0));
   process.on('SIGINT', () => stop(0));
+  const running = await starting.catch(async (error: unknown) => {
+    await stopping;
+    throw error;
+  });
+  if (leaving.signal.aborted) return;
   const { context, baseUrl, adminUrl } = running;
   watchFaults({ log: context.log, setReady: (ready) => (context.ready = ready && !stopping), end: () => stop(1) });
   void context.givenUp.then((error) => {

@@ -18,7 +18,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { locateSocketFolder } from '../../src/database/cluster.ts';
 import { runCommand } from '../support/command.ts';
-import { failing, sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
+import { eventually } from '../support/crashes.ts';
+import { beginServer, failing, sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
 const folders: string[] = [];
 const folder = () => {
@@ -60,6 +61,18 @@ describe.concurrent('the embedded Postgres', () => {
     expect(third.child.exitCode).toBe(0);
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
     expect(existsSync(socket)).toBe(false);
+  }, 120_000);
+
+  test('is stopped with a service that was told to stop before it was ready', async () => {
+    const dataDir = folder();
+    const { child, ended } = beginServer({ DATA_DIR: dataDir });
+    const isStarted = async () => existsSync(join(dataDir, 'postgres', 'postmaster.pid'));
+    expect(await eventually(isStarted, Boolean, 60_000)).toBe(true);
+    const pid = postgresPid(dataDir);
+    expect(isAlive(pid)).toBe(true);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual({ code: 0, text: '' });
+    expect(isAlive(pid)).toBe(false);
   }, 120_000);
 
   test('that cannot be started again ends the process with a sentence and status 1', async () => {
