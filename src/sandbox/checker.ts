@@ -1,8 +1,11 @@
 import type { CompileProblem } from './job.ts';
 import type { BoxRecord, MacroProcess } from './process.ts';
+import { FairQueue } from './queue.ts';
 
 const LIMIT_MS = 5_000;
 const IDLE_MS = 30_000;
+/** Codes of one caller that may wait. */
+const WAITING = 8;
 
 const toProblems = (record: BoxRecord): CompileProblem[] => {
   if (!Array.isArray(record.problems)) return [];
@@ -12,21 +15,25 @@ const toProblems = (record: BoxRecord): CompileProblem[] => {
   });
 };
 
-/** Asks a process of a language whether code would start. The process only parses and runs nothing, so callers share it. It ends when idle. */
+/** Asks a process of a language whether code would start. The process only parses and runs nothing, so callers share it in turns. It ends when idle. */
 export class Checker {
   readonly #start: () => MacroProcess;
+  readonly #turns = new FairQueue(1, WAITING);
   #process: MacroProcess | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
 
   constructor(start: () => MacroProcess) {
     this.#start = start;
   }
 
-  async check(code: string): Promise<CompileProblem[]> {
-    const mine = this.#turn.then(async () => this.#ask(code));
-    this.#turn = mine.catch(() => undefined);
-    return mine;
+  /** Lists why code would not start. Throws `macroQueueFull` (429) where the caller has too many codes waiting. */
+  async check(code: string, caller: string): Promise<CompileProblem[]> {
+    const release = await this.#turns.place(caller);
+    try {
+      return await this.#ask(code);
+    } finally {
+      release();
+    }
   }
 
   async #ask(code: string): Promise<CompileProblem[]> {

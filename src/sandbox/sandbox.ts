@@ -19,8 +19,11 @@ export interface Sandbox {
    * `macroRuntimeUnavailable` (503), `shuttingDown` (503), or the reason of `job.signal`.
    */
   run(job: MacroJob): Promise<BatchResult>;
-  /** Why code would not start; nothing of it is run. Empty when it would, or when the language is unavailable. */
-  check(language: MacroLanguage, code: string): Promise<CompileProblem[]>;
+  /**
+   * Why code would not start; nothing of it is run. Empty when it would, or when the language is unavailable. Throws `macroQueueFull` (429) when the caller
+   * has too many codes waiting, and `shuttingDown` (503).
+   */
+  check(language: MacroLanguage, code: string, caller: string): Promise<CompileProblem[]>;
   /** Jobs and processes at this moment, for gauges. */
   load(): { running: number; waiting: number; processes: number };
   close(): Promise<void>;
@@ -107,12 +110,12 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
         release();
       }
     },
-    check: async (language, code) => {
+    check: async (language, code, caller) => {
       if (closed) throw errors.shuttingDown();
       if (preparedFor(language).launch === undefined) return [];
       const checker = checkers.get(language) ?? new Checker(() => pool.start(language));
       checkers.set(language, checker);
-      return checker.check(decodeSource(code));
+      return checker.check(decodeSource(code), caller);
     },
     load: () => ({ ...queue.load, processes: pool.size }),
     close: async () => {

@@ -97,8 +97,10 @@ for (const level of ['embedded', 'bubblewrap'] as const) {
         const code = { python: 'x = 1\ny = (2 +\n', javascript: 'let x = 1;\nlet y = (2 + ;', r: 'x <- 1\ny <- (2 + }' }[language];
         const { results } = await sandbox.run(job(language, code, [1, 2]));
         expect(results).toMatchObject([{ success: false, error: { type: 'SyntaxError', line: 2 } }, { success: false }]);
-        expect(await sandbox.check(language, code)).toMatchObject([{ line: 2, message: results[0]!.error!.message }]);
-        expect(await sandbox.check(language, { python: 'return {}', javascript: 'return {}', r: 'list()' }[language])).toEqual([]);
+        expect(await sandbox.check(language, code, 'anyone')).toMatchObject([{ line: 2, message: results[0]!.error!.message }]);
+        expect(await sandbox.check(language, { python: 'return {}', javascript: 'return {}', r: 'list()' }[language], 'anyone')).toEqual(
+          [],
+        );
       });
 
       it(`${language}: errors name line and column of the macro's own text`, async () => {

@@ -31,6 +31,19 @@ describe('what JavaScript has', () => {
     expect(Math.abs(Number((await output(code))!.now) - Date.now())).toBeLessThan(10_000);
   });
 
+  it('checks of code by turns: who asks for one waits for one of whoever asked for eight, and nobody has more waiting', async () => {
+    const done: string[] = [];
+    const check = async (caller: string) => {
+      await sandbox.check('javascript', 'return { a: 1 };', caller);
+      done.push(caller);
+    };
+    const greedy = Array.from({ length: 9 }, async () => check('greedy'));
+    await expect(check('greedy')).rejects.toMatchObject({ code: 'MACRO_QUEUE_FULL' });
+    await Promise.all([...greedy, check('modest')]);
+    expect(done.indexOf('modest')).toBe(2);
+    expect(done).toHaveLength(10);
+  });
+
   it('a word for brackets that do not match, at the end of the text', async () => {
     const fail = async (code: string) => (await sandbox.run(job('javascript', code, [{}], { version: code }))).results[0]!.error;
     const message = 'the brackets of the macro do not match: one is not closed, or is closed twice';
@@ -39,7 +52,7 @@ describe('what JavaScript has', () => {
         ...{ type: 'SyntaxError', message },
         ...{ line: code.split('\n').length, column: code.split('\n').at(-1)!.length + 1 },
       });
-    expect(await sandbox.check('javascript', 'if (true) {\nreturn { a: 1 };')).toEqual([{ line: 2, column: 17, message }]);
+    expect(await sandbox.check('javascript', 'if (true) {\nreturn { a: 1 };', 'anyone')).toEqual([{ line: 2, column: 17, message }]);
     expect(await fail('const x = ;\nreturn { x };')).toMatchObject({ line: 1, message: expect.stringContaining('unexpected token') });
     for (const open of ['return `a', 'return "a', '/* a', 'return /a']) {
       const error = await fail(open);

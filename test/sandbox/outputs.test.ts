@@ -60,7 +60,7 @@ describe.each(CONTAINED)('how a Python macro gives its output, %s', (level) => {
       expect(result.error).toBeUndefined();
       expect(result.output).toEqual(output);
     }
-    expect(await sandbox.check('python', code)).toEqual([]);
+    expect(await sandbox.check('python', code, 'anyone')).toEqual([]);
   });
 
   it('not a number', async () => {
@@ -100,7 +100,7 @@ describe.each((['bubblewrap'] as const).filter((level) => LEVELS[level].runs))('
       expect(result.error).toBeUndefined();
       expect(result.output).toEqual(output);
     }
-    expect(await sandbox.check('r', code)).toEqual([]);
+    expect(await sandbox.check('r', code, 'anyone')).toEqual([]);
   });
 
   it.each(['output <- 5', 'output <- data.frame(a = 1)', 'output <- list(1, 2)'])('not %s', async (code) => {
@@ -126,7 +126,7 @@ describe('how a JavaScript macro gives its output', () => {
       expect(result.error).toBeUndefined();
       expect(result.output).toEqual(output);
     }
-    expect(await sandbox.check('javascript', code)).toEqual([]);
+    expect(await sandbox.check('javascript', code, 'anyone')).toEqual([]);
   });
 
   it.each(REFUSED)('not %s', async (_, code, error) => {

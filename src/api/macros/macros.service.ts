@@ -36,10 +36,10 @@ export async function readMacroVersion(db: Queryable, id: string, version: numbe
 }
 
 /** Lists reasons why code would not start. The code is stored all the same, and also when no sandbox could check it. */
-async function warningsOf(ctx: Context, language: MacroLanguage, code: string): Promise<CodeWarning[]> {
+async function warningsOf(ctx: Context, { userId }: Caller, { language, code }: Pick<Macro, 'language' | 'code'>): Promise<CodeWarning[]> {
   try {
     const sandbox = await ctx.sandbox();
-    return await sandbox.check(language, code);
+    return await sandbox.check(language, code, userId);
   } catch (error) {
     ctx.log.warn({ err: error, language }, 'the code of a macro could not be checked');
     return [];
@@ -48,7 +48,7 @@ async function warningsOf(ctx: Context, language: MacroLanguage, code: string): 
 
 /** Creates a macro, private unless stated, in an organization of the caller. */
 export const createMacro = async (ctx: Context, caller: Caller, body: NewMacro): Promise<Macro> => {
-  const warnings = await warningsOf(ctx, body.language, body.code);
+  const warnings = await warningsOf(ctx, caller, body);
   return ctx.db.transaction(async (tx) => {
     const { version: _version, ...macro } = await addMacro(tx, caller, body);
     return caller.created(tx, { ...macro, warnings });
@@ -79,5 +79,5 @@ export async function changeMacro(
     return mustFind(tx, id);
   });
   if (body.code === undefined && body.language === undefined) return changed;
-  return { ...changed, warnings: await warningsOf(ctx, changed.language, changed.code) };
+  return { ...changed, warnings: await warningsOf(ctx, caller, changed) };
 }
