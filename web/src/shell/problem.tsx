@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { ProblemError, UnreachableError } from '../../../clients/typescript/src/problem.ts';
 import { words } from '../words.ts';
 import { AuthError } from './session.ts';
@@ -14,7 +15,7 @@ interface Told {
 export function tellProblem(error: unknown): Told {
   if (error instanceof ProblemError) {
     const { status, code, message, complaints, requestId, retryAfter } = error;
-    if (code === 'INVALID_ID') return { sentence: `${words.notFound.title}.`, advice: words.notFound.text, details: [], requestId: null };
+    if (code === 'INVALID_ID') return { sentence: words.notFound.text, advice: null, details: [], requestId: null };
     const advice = retryAfter === null ? words.problem.advice[status] : words.problem.retryIn(Math.ceil(retryAfter));
     return {
       // the service speaks of keys there, which a browser sends none of
@@ -36,8 +37,13 @@ export function tellProblem(error: unknown): Told {
   return { sentence: words.problem.unexpected, advice: null, details: [], requestId: null };
 }
 
+/** Whether something is gone, was never shared, or has an address that holds no id: to ask again never helps. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof ProblemError && (error.status === 404 || error.status === 410 || error.code === 'INVALID_ID');
+
 interface ProblemProps {
   error: unknown;
+  /** Asks again. What is missing leads home in its place. */
   retry?: () => void;
   /** What to do here after a refusal, by its code, where that is not the usual advice. */
   adviceHere?: Readonly<Record<string, string>>;
@@ -66,9 +72,13 @@ export function Problem({ error, retry, adviceHere = {} }: ProblemProps) {
       )}
       {retry !== undefined && (
         <p>
-          <button type="button" className="button" onClick={retry}>
-            {words.retry}
-          </button>
+          {isMissing(error) ? (
+            <Link to="/">{words.notFound.home}</Link>
+          ) : (
+            <button type="button" className="button" onClick={retry}>
+              {words.retry}
+            </button>
+          )}
         </p>
       )}
     </div>

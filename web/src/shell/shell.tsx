@@ -3,7 +3,7 @@ import { Link, Outlet, useLocation, useRouter, useRouterState, type ErrorCompone
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { words } from '../words.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { Problem } from './problem.tsx';
+import { isMissing, Problem } from './problem.tsx';
 import { SearchField } from './search-field.tsx';
 import { sessionQuery } from './session.ts';
 import { ThemeMenu } from './theme-menu.tsx';
@@ -149,14 +149,17 @@ export function ProblemPage({ error, reset }: ErrorComponentProps) {
     reset();
     void router.invalidate();
   };
+  const { title } = isMissing(error) ? words.notFound : words.problem;
   return (
     <div className="page narrow stack">
-      <title>{`${words.problem.title} · ${words.name}`}</title>
-      <h1>{words.problem.title}</h1>
+      <title>{`${title} · ${words.name}`}</title>
+      <h1>{title}</h1>
       <Problem error={error} retry={retry} />
-      <p>
-        <Link to="/">{words.notFound.home}</Link>
-      </p>
+      {isMissing(error) ? null : (
+        <p>
+          <Link to="/">{words.notFound.home}</Link>
+        </p>
+      )}
     </div>
   );
 }
