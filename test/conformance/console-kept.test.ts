@@ -163,14 +163,20 @@ test('what is written in settings is asked for before it is lost', { timeout: 24
     [`/library/macros/${macro['id']}`, '#about-name', 'Save'],
     ['/account', '#bio', 'Save profile'],
     ['/experiments/new', '#new-description', 'Make the experiment'],
+    ['/devices/new', '#new-serials', 'Register the device'],
+    ['/devices/groups', '#group-name', 'Make the group'],
+    [`/experiments/${experiment['id']}/dashboards`, '#dashboard-new', 'Make a dashboard'],
+    ['/organizations', '#organization-name', 'Make the organization'],
   ] as const) {
     await page.goto(site.baseUrl + at);
     const control = page.locator(field);
     if (at === '/experiments/new') await page.getByLabel('Name', { exact: true }).fill('Not made yet');
-    await control.fill('Not saved yet');
+    // a serial number has no blanks
+    const written = at === '/devices/new' ? 'not-saved-yet' : 'Not saved yet';
+    await control.fill(written);
     await leave();
     await question.getByRole('button', { name: 'Cancel' }).click();
-    expect(await control.inputValue(), at).toBe('Not saved yet');
+    expect(await control.inputValue(), at).toBe(written);
     page.once('dialog', (dialog) => {
       asked.push(dialog.type());
       void dialog.dismiss();
@@ -190,7 +196,7 @@ test('what is written in settings is asked for before it is lost', { timeout: 24
   }
   // a form in which nothing was written is left
   await page.goto(`${site.baseUrl}/experiments/new`);
-  await page.getByRole('option', { name: 'Not saved yet' }).waitFor({ state: 'attached' });
+  await page.getByRole('option', { name: 'Not saved yet' }).first().waitFor({ state: 'attached' });
   await leave();
   await page.waitForURL(`${site.baseUrl}/`);
   await page.goto(`${site.baseUrl}/organizations/${organization.id}/settings`);
@@ -202,4 +208,28 @@ test('what is written in settings is asked for before it is lost', { timeout: 24
   await leave();
   await page.waitForURL(`${site.baseUrl}/`);
   expect(complaints).toEqual([]);
+});
+
+test('the name of something new for the library is asked for before it is lost', { timeout: 240_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  for (const [kind, button] of [
+    ['Macros', 'New macro'],
+    ['Protocols', 'New protocol'],
+    ['Workbooks', 'New workbook'],
+  ] as const) {
+    await page.goto(`${site.baseUrl}/account`);
+    await page.getByRole('link', { name: 'Library' }).click();
+    if (kind !== 'Macros') await page.getByRole('link', { name: kind, exact: true }).click();
+    await page.getByRole('button', { name: button }).click();
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill(`Begun as ${button}`);
+    await page.goBack();
+    const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await name.inputValue()).toBe(`Begun as ${button}`);
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('heading', { name: `Begun as ${button}`, level: 1 }).waitFor();
+  }
+  expect(complaints.slice(before)).toEqual([]);
 });

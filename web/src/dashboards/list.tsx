@@ -6,6 +6,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { dashboardsQuery, makeDashboard } from './queries.ts';
@@ -23,11 +24,13 @@ function NewForm({ id }: { id: string }) {
         to: '/experiments/$id/dashboards/$dashboard',
         params: { id, dashboard: dashboardId },
         search: { edit: true },
+        ignoreBlocker: true,
       });
     },
   });
   return (
     <Form className="stack" send={(fields) => mutate(fields['name'] ?? '')}>
+      <KeepWritten />
       <div className="inline">
         <InputField id="dashboard-new" label={said.newName} name="name" required maxLength={255} autoComplete="off" />
         <SendButton type="submit" className="button primary" isSending={isPending}>

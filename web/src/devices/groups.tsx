@@ -5,6 +5,7 @@ import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
 import { type Fields, Form, SendLine } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { Pages } from '../ui/pages.tsx';
 import { words } from '../words.ts';
 import { groupsQuery, PAGE_SIZE } from './queries.ts';
@@ -29,6 +30,7 @@ function NewGroupPanel() {
     <section className="panel" aria-labelledby="new-group-title">
       <h2 id="new-group-title">{said.new}</h2>
       <Form className="stack" send={submit}>
+        <KeepWritten />
         <InputField id="group-name" label={said.name} name="name" required maxLength={255} pattern=".*\S.*" autoComplete="off" />
         <InputField id="group-description" label={said.description} name="description" maxLength={2000} autoComplete="off" />
         <HomeField id="group-organization" label={words.devices.new.organization} personal={words.devices.new.personal} />

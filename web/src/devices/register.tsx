@@ -6,6 +6,7 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, SelectField, TextField } from '../ui/field.tsx';
 import { Form, type Fields } from '../ui/form.tsx';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -66,9 +67,12 @@ export function RegisterPage() {
     onSuccess: async ({ deviceId, answer }) => {
       const good = answer === null ? 1 : answer.devices.filter((each) => each.device !== null).length;
       if (good > 0) sayDone(said.done(good));
-      if (deviceId !== null) await navigate({ to: '/devices/$device', params: { device: deviceId } });
+      if (deviceId !== null) await navigate({ to: '/devices/$device', params: { device: deviceId }, ignoreBlocker: true });
       else if (answer?.devices.every((each) => each.error === null) && answer.groupError === null)
-        await navigate(answer.groupId === null ? { to: '/devices' } : { to: '/devices/groups/$group', params: { group: answer.groupId } });
+        await navigate({
+          ...(answer.groupId === null ? { to: '/devices' } : { to: '/devices/groups/$group', params: { group: answer.groupId } }),
+          ignoreBlocker: true,
+        });
     },
   });
   const submit = ({ type = 'generic', name = '', organization = '', group = '' }: Fields) =>
@@ -84,6 +88,7 @@ export function RegisterPage() {
         <p className="quiet">{said.lead}</p>
       </header>
       <Form className="panel" send={submit}>
+        <KeepWritten />
         <SelectField id="new-type" label={words.devices.type} name="type">
           <Options texts={INSTRUMENTS.map((type) => [type, words.devices.types[type]])} />
         </SelectField>
@@ -93,7 +98,6 @@ export function RegisterPage() {
           hint={said.serialsHint}
           required
           rows={Math.min(8, Math.max(1, text.split('\n').length))}
-          value={text}
           onChange={(event) => setText(event.target.value)}
         />
         {serials.length > 1 ? (

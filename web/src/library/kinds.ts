@@ -2,6 +2,13 @@
 export const KINDS = ['macros', 'protocols', 'workbooks'] as const;
 export type Kind = (typeof KINDS)[number];
 
+/** The page of one thing of each kind. */
+export const PAGES = {
+  macros: '/library/macros/$macro',
+  protocols: '/library/protocols/$protocol',
+  workbooks: '/library/workbooks/$workbook',
+} as const satisfies Record<Kind, string>;
+
 export const isKind = (text: string): text is Kind => KINDS.some((kind) => kind === text);
 
 export const MACRO_LANGUAGES = ['python', 'r', 'javascript'] as const;

@@ -8,12 +8,10 @@ import { Form } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
+import { PAGES } from './kinds.ts';
 import { choicesQuery } from './queries.ts';
 
 const said = words.library.links;
-
-/** The kinds that can be linked, and the page of one thing of each. */
-const PAGES = { protocols: '/library/protocols/$protocol', macros: '/library/macros/$macro' } as const;
 
 interface Linked {
   id: string;
@@ -23,7 +21,7 @@ interface Linked {
 }
 
 interface LinksProps {
-  kind: keyof typeof PAGES;
+  kind: 'protocols' | 'macros';
   links: readonly Linked[] | undefined;
   error: unknown;
   retry: () => void;

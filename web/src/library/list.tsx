@@ -8,7 +8,7 @@ import { Options } from '../ui/options.tsx';
 import { Pages } from '../ui/pages.tsx';
 import { useTyped } from '../ui/typed.ts';
 import { words } from '../words.ts';
-import { isKind, KINDS, MACRO_LANGUAGES, type Family, type Kind, type MacroLanguage } from './kinds.ts';
+import { isKind, KINDS, MACRO_LANGUAGES, PAGES, type Family, type Kind, type MacroLanguage } from './kinds.ts';
 import { MakeTool } from './make.tsx';
 import { libraryQuery, PAGE_SIZE, type Listed } from './queries.ts';
 import '../home/home.css';
@@ -22,12 +22,6 @@ function traitText(kind: Kind, trait: string): string {
   if (kind === 'macros') return said.languages[trait as MacroLanguage];
   return kind === 'protocols' ? said.families[trait as Family] : said.cells(Number(trait));
 }
-
-const PAGES = {
-  macros: '/library/macros/$macro',
-  protocols: '/library/protocols/$protocol',
-  workbooks: '/library/workbooks/$workbook',
-} as const;
 
 function Row({ kind, item }: { kind: Kind; item: Listed }) {
   const { id, name, description, visibility, organizationName, createdByName, updatedAt, trait } = item;

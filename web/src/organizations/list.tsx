@@ -7,6 +7,7 @@ import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
 import { Form, SendLine } from '../ui/form.tsx';
 import { findLastError } from '../ui/last-error.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { useTyped } from '../ui/typed.ts';
@@ -36,7 +37,7 @@ function NewOrganizationPanel() {
     mutationFn: makeOrganization,
     onSuccess: async ({ id }) => {
       await renewOrganization(id);
-      await navigate({ to: '/organizations/$organization', params: { organization: id } });
+      await navigate({ to: '/organizations/$organization', params: { organization: id }, ignoreBlocker: true });
       sayDone(said.made);
     },
   });
@@ -44,6 +45,7 @@ function NewOrganizationPanel() {
     <section className="panel" aria-labelledby="new-organization">
       <h2 id="new-organization">{said.new}</h2>
       <Form className="stack" send={({ name = '', slug = '' }) => make.mutate({ name, slug })}>
+        <KeepWritten />
         <InputField
           id="organization-name"
           label={said.name}
@@ -51,7 +53,6 @@ function NewOrganizationPanel() {
           required
           maxLength={255}
           autoComplete="off"
-          value={named}
           onChange={({ target }) => setNamed(target.value)}
         />
         <InputField

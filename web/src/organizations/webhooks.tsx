@@ -5,6 +5,7 @@ import { InputField } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
 import { type Fields, Form, SendLine } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { Section } from '../ui/section.tsx';
 import { words } from '../words.ts';
 import { webhooksQuery, type Webhook } from './queries.ts';
@@ -62,6 +63,7 @@ function NewWebhookPanel({ id }: { id: string }) {
     <section className="panel" aria-labelledby="new-webhook">
       <h2 id="new-webhook">{said.new}</h2>
       <Form className="stack" send={submit}>
+        <KeepWritten />
         <InputField
           id="webhook-url"
           label={said.url}

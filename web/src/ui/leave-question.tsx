@@ -8,8 +8,8 @@ import { words } from '../words.ts';
 interface LeaveQuestionProps {
   /** Whether something is not saved, or what answers that as it is asked. */
   isDirty: boolean | (() => boolean);
-  question: string;
   /** What is not saved, and what the buttons say, where that is not the usual. */
+  question?: string;
   title?: string;
   leave?: string;
   stay?: string;
@@ -32,7 +32,7 @@ export function LeaveQuestion({ isDirty, question, title, leave, stay }: LeaveQu
       <Modal className="question">
         <Dialog role="alertdialog">
           <Heading slot="title">{title ?? words.leave.title}</Heading>
-          <p>{question}</p>
+          <p>{question ?? words.leave.text}</p>
           <div className="inline">
             <button type="button" className="button danger" onClick={proceed}>
               {leave ?? words.leave.action}
@@ -52,7 +52,10 @@ const withOneEnd = (text: string) => text.replaceAll(/\r\n?/g, '\n');
 
 /** Whether a control holds something else than what is stored. */
 function isWrittenIn(control: Element): boolean {
-  if (control instanceof HTMLSelectElement) return Array.from(control.options).some((each) => each.selected !== each.defaultSelected);
+  if (control instanceof HTMLSelectElement) {
+    const options = Array.from(control.options);
+    return control.selectedOptions[0] !== (options.find(({ defaultSelected }) => defaultSelected) ?? options[0]);
+  }
   if (control instanceof HTMLTextAreaElement) return control.value !== withOneEnd(control.defaultValue);
   if (!(control instanceof HTMLInputElement)) return false;
   return control.type === 'checkbox' ? control.checked !== control.defaultChecked : control.value !== control.defaultValue;
@@ -65,7 +68,7 @@ export function KeepWritten() {
   return (
     <>
       <span ref={place} hidden />
-      <LeaveQuestion isDirty={isDirty} question={words.leave.text} />
+      <LeaveQuestion isDirty={isDirty} />
     </>
   );
 }

@@ -75,7 +75,7 @@ function FlowForm({ id, graph, tag }: FlowFormProps) {
         </p>
       )}
       <div className="library-bar">
-        <LeaveQuestion isDirty={draft.isChanged} question={words.leave.text} />
+        <LeaveQuestion isDirty={draft.isChanged} />
         <SendButton
           className="button primary"
           isSending={save.isPending}
