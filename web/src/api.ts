@@ -1,5 +1,6 @@
 import { MutationCache, QueryCache, QueryClient, type InvalidateQueryFilters, type QueryKey } from '@tanstack/react-query';
 import { connect } from '../../clients/typescript/src/client.ts';
+import { eachOf } from '../../clients/typescript/src/paging.ts';
 import { ProblemError, UnreachableError } from '../../clients/typescript/src/problem.ts';
 import { sendOnce } from './unanswered.ts';
 
@@ -16,6 +17,9 @@ async function sendOnline(request: Request): Promise<Response> {
 export const api = connect({ baseUrl: location.origin, fetch: sendOnline });
 
 export const SESSION_KEY: QueryKey = ['session'];
+
+/** All of a list, page after page: the API answers 100 at once where nothing else is asked for. */
+export const everyOf = <T>(ask: Parameters<typeof eachOf<T>>[0]): Promise<T[]> => Array.fromAsync(eachOf(ask));
 
 /** Asks who is signed in after a refusal with 401: the session may have ended elsewhere. */
 function noticeEndedSession(error: unknown): void {

@@ -1,8 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { z } from 'zod/mini';
-import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
-import { api } from '../api.ts';
+import { api, everyOf } from '../api.ts';
 
 /** Which experiments are asked for, by the name of the choice. */
 const SLICES = {
@@ -43,13 +42,12 @@ export const experimentsQuery = ({ scope = 'related', search, archived, page = 1
     },
   });
 
-/** Every experiment that is one's own or shared, to choose from. */
-export const ownExperimentsQuery = queryOptions({
-  queryKey: ['experiments', 'own'],
-  queryFn: async ({ signal }) =>
-    Array.fromAsync(
-      eachOf((place) =>
-        api.GET('/api/v1/experiments', { params: { query: { ...SLICES.related, page: 1, pageSize: 100, ...place } }, signal }),
+/** Every experiment of a slice, to choose from. */
+export const everyExperimentQuery = (slice: Slice) =>
+  queryOptions({
+    queryKey: ['experiments', 'every', slice],
+    queryFn: async ({ signal }) =>
+      everyOf((place) =>
+        api.GET('/api/v1/experiments', { params: { query: { ...SLICES[slice], page: 1, pageSize: 100, ...place } }, signal }),
       ),
-    ),
-});
+  });

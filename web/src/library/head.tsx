@@ -3,33 +3,9 @@ import type { ReactNode } from 'react';
 import { agoText } from '../shell/format.ts';
 import { NotYet } from '../ui/not-yet.tsx';
 import { words } from '../words.ts';
-import type { Kind } from './kinds.ts';
+import { PAGES, type Kind } from './kinds.ts';
 import type { Shared } from './queries.ts';
 import './library.css';
-
-function SharingLink({ kind, id }: { kind: Kind; id: string }) {
-  const says = words.sharing.title;
-  switch (kind) {
-    case 'macros':
-      return (
-        <Link to="/library/macros/$macro/sharing" params={{ macro: id }}>
-          {says}
-        </Link>
-      );
-    case 'protocols':
-      return (
-        <Link to="/library/protocols/$protocol/sharing" params={{ protocol: id }}>
-          {says}
-        </Link>
-      );
-    case 'workbooks':
-      return (
-        <Link to="/library/workbooks/$workbook/sharing" params={{ workbook: id }}>
-          {says}
-        </Link>
-      );
-  }
-}
 
 const ToKind = ({ kind }: { kind: Kind }) => (
   <p className="small">
@@ -52,15 +28,24 @@ export function LibraryHead({ kind, item, trait }: { kind: Kind; item: Shared; t
         <span>{organizationName ?? words.home.personal}</span>
         <span>{words.library.facts(createdByName, agoText(updatedAt))}</span>
         <span className={`tag ${visibility === 'public' ? 'good' : ''}`}>{words.experiment.visibility[visibility]}</span>
-        <SharingLink kind={kind} id={id} />
+        <Link to={`${PAGES[kind]}/sharing` as const} params={{ macro: id, protocol: id, workbook: id }}>
+          {words.sharing.title}
+        </Link>
       </p>
     </header>
   );
 }
 
+/** Something that was asked for. */
+export interface Asked<T> {
+  data: T | undefined;
+  error: unknown;
+  refetch: () => unknown;
+}
+
 interface LoadedProps<T> {
   kind: Kind;
-  asked: { data: T | undefined; error: unknown; refetch: () => unknown };
+  asked: Asked<T>;
   children: (data: T) => ReactNode;
 }
 

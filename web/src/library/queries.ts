@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
-import { api, queryClient } from '../api.ts';
+import { api, everyOf, queryClient } from '../api.ts';
 import type { Kind } from './kinds.ts';
 import type { LibrarySearch } from './search.ts';
 
@@ -29,16 +29,16 @@ const LISTS = {
   macros: async (query: Asked, signal: AbortSignal, language?: LibrarySearch['language']) => {
     const asked = { ...query, ...(language === undefined ? {} : { language }) };
     const { data, response } = await api.GET('/api/v1/macros', { params: { query: asked }, signal });
-    return { items: (data ?? []).map((macro): Listed => ({ ...macro, trait: macro.language })), response };
+    return { data: (data ?? []).map((macro): Listed => ({ ...macro, trait: macro.language })), response };
   },
   protocols: async (query: Asked, signal: AbortSignal) => {
     const { data, response } = await api.GET('/api/v1/protocols', { params: { query }, signal });
-    return { items: (data ?? []).map((protocol): Listed => ({ ...protocol, trait: protocol.family })), response };
+    return { data: (data ?? []).map((protocol): Listed => ({ ...protocol, trait: protocol.family })), response };
   },
   workbooks: async (query: Asked, signal: AbortSignal) => {
     const { data, response } = await api.GET('/api/v1/workbooks', { params: { query }, signal });
     const cells = (counts: Record<string, number>) => Object.values(counts).reduce((sum, count) => sum + count, 0);
-    return { items: (data ?? []).map((book): Listed => ({ ...book, trait: String(cells(book.cellTypeCounts)) })), response };
+    return { data: (data ?? []).map((book): Listed => ({ ...book, trait: String(cells(book.cellTypeCounts)) })), response };
   },
 } as const satisfies Record<Kind, unknown>;
 
@@ -48,16 +48,16 @@ export const libraryQuery = (kind: Kind, { scope = 'related', find, language, pa
     queryKey: ['library', kind, { scope, find, language, page }],
     queryFn: async ({ signal }) => {
       const query = { page, pageSize: PAGE_SIZE, scope, ...(find === undefined ? {} : { search: find }) };
-      const { items, response } = await LISTS[kind](query, signal, language);
-      return { items, total: Number(response.headers.get('x-total-count')) };
+      const { data, response } = await LISTS[kind](query, signal, language);
+      return { items: data, total: Number(response.headers.get('x-total-count')) };
     },
   });
 
-/** Things to choose from where something else names one: the first hundred by name. */
+/** Everything to choose from where something else names one. */
 export const choicesQuery = (kind: Kind) =>
   queryOptions({
     queryKey: ['library', kind, 'choices'],
-    queryFn: async ({ signal }) => (await LISTS[kind]({ page: 1, pageSize: MOST, scope: 'all' }, signal)).items,
+    queryFn: async ({ signal }) => everyOf((place) => LISTS[kind]({ page: 1, pageSize: MOST, scope: 'all', ...place }, signal)),
   });
 
 const byId = (id: string) => ({ params: { path: { id } } });

@@ -9,3 +9,8 @@ export const librarySearch = z.object({
   page: z.catch(z.optional(z.int().check(z.minimum(1))), undefined),
 });
 export type LibrarySearch = z.infer<typeof librarySearch>;
+
+const version = z.catch(z.optional(z.int().check(z.minimum(1), z.maximum(2_147_483_647))), undefined);
+
+/** The versions of one thing that are compared, as the address says it. */
+export const comparedSearch = z.object({ before: version, after: version });

@@ -6,7 +6,7 @@ import { words } from '../words.ts';
 
 const said = words.library.versions;
 
-interface Version {
+export interface Version {
   version: number;
   createdByName: string | null;
   createdAt: string;

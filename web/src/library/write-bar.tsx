@@ -4,13 +4,21 @@ import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 
+/** What is chosen beside a text: a macro's language, a protocol's instrument. */
+export interface Trait<T extends string> {
+  id: string;
+  label: string;
+  value: T;
+  names: Readonly<Record<T, string>>;
+  choose: (value: T) => void;
+}
+
 interface WriteBarProps<T extends string> {
-  /** What is chosen beside the text: a macro's language, a protocol's instrument. */
-  trait: { id: string; label: string; value: T; names: Readonly<Record<T, string>>; choose: (value: T) => void };
+  trait: Trait<T>;
   isChanged: boolean;
   isSending: boolean;
   /** What was written may be sent as it is. */
-  isSound?: boolean;
+  isSound: boolean;
   save: () => void;
   drop: () => void;
   /** What is said while nothing has changed. */
@@ -18,10 +26,10 @@ interface WriteBarProps<T extends string> {
 }
 
 /** What can be done with a text that was written: choose its trait, save it, take it back. */
-export function WriteBar<T extends string>({ trait, isChanged, isSending, isSound = true, save, drop, hint }: WriteBarProps<T>) {
+export function WriteBar<T extends string>({ trait, isChanged, isSending, isSound, save, drop, hint }: WriteBarProps<T>) {
   return (
     <div className="library-bar">
-      <LeaveQuestion isDirty={isChanged} question={words.leave.text} />
+      <LeaveQuestion isDirty={isChanged} />
       <SelectField id={trait.id} label={trait.label} value={trait.value} onChange={(event) => trait.choose(event.target.value as T)}>
         <Options texts={Object.entries(trait.names)} />
       </SelectField>

@@ -1,29 +1,25 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { CodeEditor } from '../code/editor.tsx';
 import type { CodeProblem } from '../code/language.ts';
 import { AboutPanel } from '../library/about.tsx';
-import { Behind } from '../library/behind.tsx';
-import { CopyButton } from '../library/copy.tsx';
+import { CodePanel } from '../library/code-panel.tsx';
+import { CodeVersions } from '../library/code-versions.tsx';
 import { useDraft } from '../library/draft.ts';
 import { LibraryHead, LibraryItem } from '../library/head.tsx';
 import type { MacroLanguage } from '../library/kinds.ts';
 import { LinksPanel } from '../library/links.tsx';
 import { useSaving } from '../library/saving.ts';
-import { VersionsPanel } from '../library/versions.tsx';
-import { WriteBar } from '../library/write-bar.tsx';
-import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
 import {
   changeMacro,
   copyMacro,
   linkProtocol,
+  listVersions,
   macroQuery,
   protocolsQuery,
+  readVersion,
   unlinkProtocol,
-  versionQuery,
-  versionsQuery,
   type Macro,
   type Written,
 } from './queries.ts';
@@ -52,43 +48,8 @@ function Warnings({ warnings, goTo }: { warnings: NonNullable<Macro['warnings']>
   );
 }
 
-function Versions({
-  id,
-  codeVersion,
-  written,
-  take,
-}: {
-  id: string;
-  codeVersion: number;
-  written: Written;
-  take: ((text: Written) => void) | undefined;
-}) {
-  const { before = Math.max(1, codeVersion - 1), after } = route.useSearch();
-  const navigate = route.useNavigate();
-  const versions = useQuery(versionsQuery(id));
-  const old = useQuery(versionQuery(id, before));
-  const newer = useQuery({ ...versionQuery(id, after ?? 1), enabled: after !== undefined });
-  const next = after === undefined ? written : newer.data;
-  const { data } = old;
-  return (
-    <VersionsPanel
-      versions={versions.data}
-      before={before}
-      after={after}
-      old={data?.code}
-      next={next?.code}
-      language={next?.language ?? written.language}
-      error={versions.error ?? old.error ?? newer.error}
-      choose={(which, version) => void navigate({ search: (now) => ({ ...now, [which]: version }), replace: true, resetScroll: false })}
-      take={take === undefined || data === undefined ? undefined : () => take({ code: data.code, language: data.language })}
-    />
-  );
-}
-
 function MacroWork({ macro, tag }: { macro: Macro; tag: string }) {
-  const navigate = route.useNavigate();
-  const { id, name, code, language, codeVersion, capabilities } = macro;
-  const mayWrite = capabilities?.canUpdate === true;
+  const { id, code, language } = macro;
   const draft = useDraft<Written>({ code, language }, tag);
   const { value, isChanged } = draft;
   const run = useRun(id, value, macro);
@@ -99,11 +60,8 @@ function MacroWork({ macro, tag }: { macro: Macro; tag: string }) {
     draft,
     tag,
     store: (withTag, written) => changeMacro(id, withTag, { ...written }),
-    says: ({ codeVersion: version }) => saidCode.saved(version),
+    says: ({ codeVersion }) => saidCode.saved(codeVersion),
   });
-  const saveMine = (text: string) => {
-    if (mayWrite && (isChanged || text !== code) && !saving.isSaving) saving.save({ ...value, code: text });
-  };
   const warnings = isChanged ? undefined : saving.stored?.warnings;
   const failure = run.result?.failure;
   const problems = useMemo(
@@ -118,61 +76,30 @@ function MacroWork({ macro, tag }: { macro: Macro; tag: string }) {
   return (
     <>
       <div className="library-work">
-        <section className="panel" aria-labelledby="code">
-          <header>
-            <h2 id="code">{saidCode.title}</h2>
-            <span className="small quiet">{saidCode.version(codeVersion)}</span>
-          </header>
-          <CodeEditor
-            label={saidCode.of(name)}
-            text={value.code}
-            language={value.language}
-            isReadOnly={!mayWrite}
-            problems={problems}
-            goTo={place}
-            onChange={(next) => draft.change({ ...value, code: next })}
-            onRun={run.start}
-            onSave={saveMine}
-          />
-          {mayWrite ? (
-            <WriteBar
-              trait={{
-                id: 'macro-language',
-                label: words.library.language,
-                value: value.language,
-                names: words.library.languages,
-                choose: (next: MacroLanguage) => draft.change({ ...value, language: next }),
-              }}
-              isChanged={isChanged}
-              isSending={saving.isSaving}
-              save={() => saveMine(value.code)}
-              drop={draft.drop}
-              hint={said.keys}
-            />
-          ) : (
-            <CopyButton
-              name={macro.name}
-              copy={(copied) => copyMacro(macro, copied)}
-              open={(made) => navigate({ to: '/library/macros/$macro', params: { macro: made } })}
-            />
-          )}
-          {saving.isBehind ? (
-            <Behind
-              theirs={code}
-              mine={value.code}
-              language={value.language}
-              isSending={saving.isSaving}
-              save={saving.saveOver}
-              drop={draft.drop}
-            />
-          ) : (
-            <Problem error={saving.error} />
-          )}
+        <CodePanel
+          kind="macros"
+          item={macro}
+          language={value.language}
+          draft={draft}
+          saving={saving}
+          trait={{
+            id: 'macro-language',
+            label: words.library.language,
+            value: value.language,
+            names: words.library.languages,
+            choose: (next: MacroLanguage) => draft.change({ ...value, language: next }),
+          }}
+          hint={said.keys}
+          problems={problems}
+          place={place}
+          run={run.start}
+          copy={(copied) => copyMacro(macro, copied)}
+        >
           {warnings === undefined || warnings.length === 0 ? null : <Warnings warnings={warnings} goTo={setPlace} />}
-        </section>
+        </CodePanel>
         <RunPanel run={run} written={value} stored={macro} goTo={(line, column) => setPlace({ line, column, message: '' })} />
       </div>
-      <Versions id={id} codeVersion={codeVersion} written={value} take={mayWrite ? draft.change : undefined} />
+      <CodeVersions kind="macros" item={macro} draft={draft} languageOf={(text) => text.language} list={listVersions} read={readVersion} />
     </>
   );
 }

@@ -2,15 +2,15 @@ import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { readPage } from '../../../clients/typescript/src/rows.ts';
 import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
-import { api } from '../api.ts';
+import { api, everyOf } from '../api.ts';
 import { isGiven } from '../experiments/columns.ts';
 import type { MacroLanguage } from '../library/kinds.ts';
 import { renewLibrary } from '../library/queries.ts';
+import type { Version } from '../library/versions.tsx';
 import { momentText } from '../shell/format.ts';
 import { readSource } from './source.ts';
 
 const MACRO = '/api/v1/macros/{id}';
-const MOST = 100;
 const OFFERED_ROWS = 20;
 
 export type Macro = AnswerTo<typeof MACRO, 'get'>;
@@ -50,33 +50,18 @@ export async function copyMacro({ id, language, code }: Macro, name: string): Pr
 }
 
 /** Versions of a macro, newest first. */
-export const versionsQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['macros', id, 'versions'],
-    queryFn: async ({ signal }) =>
-      bodyOf(api.GET('/api/v1/macros/{id}/versions', { params: { path: { id }, query: { pageSize: MOST } }, signal })),
-  });
+export const listVersions = (id: string, signal: AbortSignal): Promise<Version[]> =>
+  everyOf((place) => api.GET('/api/v1/macros/{id}/versions', { params: { path: { id }, query: place }, signal }));
 
-/** What a macro said at a version, which never changes. */
-export const versionQuery = (id: string, version: number) =>
-  queryOptions({
-    queryKey: ['macros', id, 'version', version],
-    queryFn: async ({ signal }) => {
-      const kept = await bodyOf(api.GET('/api/v1/macros/{id}/versions/{version}', { params: { path: { id, version } }, signal }));
-      return { ...kept, code: readSource(kept.code) };
-    },
-    staleTime: Infinity,
-  });
+/** What a macro said at a version. */
+export async function readVersion(id: string, version: number, signal: AbortSignal): Promise<Written> {
+  const { code, language } = await bodyOf(api.GET('/api/v1/macros/{id}/versions/{version}', { params: { path: { id, version } }, signal }));
+  return { code: readSource(code), language };
+}
 
 /** Runs a macro over one measurement; `code` in the place of what is stored. */
 export const runMacro = (id: string, body: { data: unknown; code?: string }): Promise<RunResult> =>
   bodyOf(api.POST('/api/v1/macros/{id}/execute', { ...byId(id), body }));
-
-/** Experiments to take a measurement from: the first hundred. */
-export const sourcesQuery = queryOptions({
-  queryKey: ['experiments', 'choices'],
-  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/experiments', { params: { query: { scope: 'all', pageSize: MOST } }, signal })),
-});
 
 /** A measurement as a macro sees it. */
 export interface Measurement {
@@ -119,7 +104,8 @@ export const measurementsQuery = (experimentId: string, table: string, orderBy?:
 export const protocolsQuery = (id: string) =>
   queryOptions({
     queryKey: ['macros', id, 'protocols'],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/macros/{id}/protocols', { ...byId(id), signal })),
+    queryFn: async ({ signal }) =>
+      everyOf((place) => api.GET('/api/v1/macros/{id}/protocols', { params: { path: { id }, query: place }, signal })),
   });
 
 export async function linkProtocol(id: string, protocolId: string): Promise<void> {

@@ -2,13 +2,14 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { printJson } from '../code/json.ts';
 import { tablesQuery } from '../experiments/queries.ts';
+import { everyExperimentQuery } from '../home/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayProblem } from '../shell/toasts.tsx';
 import { SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
-import { measurementsQuery, runMacro, sourcesQuery, type Macro, type Measurement, type RunResult, type Written } from './queries.ts';
+import { measurementsQuery, runMacro, type Macro, type Measurement, type RunResult, type Written } from './queries.ts';
 
 const route = getRouteApi('/guarded/library/macros/$macro');
 const said = words.macros.run;
@@ -116,7 +117,7 @@ interface RunPanelProps {
 export function RunPanel({ run, written, stored, goTo }: RunPanelProps) {
   const { experiment, readable, table, rows, measurement, error } = run.source;
   const navigate = route.useNavigate();
-  const sources = useQuery(sourcesQuery);
+  const sources = useQuery(everyExperimentQuery('all'));
   const choose = (next: { experiment?: string; table?: string; row?: string }) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
   return (

@@ -1,18 +1,23 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
-import { api } from '../api.ts';
+import { api, everyOf } from '../api.ts';
 import { readExactly } from '../code/json.ts';
 import type { Family } from '../library/kinds.ts';
 import { renewLibrary, type Shared } from '../library/queries.ts';
+import type { Version } from '../library/versions.tsx';
 
 const PROTOCOL = '/api/v1/protocols/{id}';
 const VERSION = '/api/v1/protocols/{id}/versions/{version}';
-const MOST = 100;
 
 type Answered = AnswerTo<typeof PROTOCOL, 'get'>;
+/** What is written in the editor. */
+export interface Written {
+  code: string;
+  family: Family;
+}
 /** A protocol. Its code is indented JSON, whose numbers keep the digits that they were sent with. */
-export type Protocol = Shared & { code: string; codeVersion: number; family: Family };
+export type Protocol = Shared & Written & { codeVersion: number };
 interface ProtocolChange {
   name?: string;
   description?: string | null;
@@ -56,30 +61,22 @@ export async function copyProtocol({ id, family, code }: Protocol, name: string)
 }
 
 /** Versions of a protocol, newest first. */
-export const versionsQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['protocols', id, 'versions'],
-    queryFn: async ({ signal }) =>
-      bodyOf(api.GET('/api/v1/protocols/{id}/versions', { params: { path: { id }, query: { pageSize: MOST } }, signal })),
-  });
+export const listVersions = (id: string, signal: AbortSignal): Promise<Version[]> =>
+  everyOf((place) => api.GET('/api/v1/protocols/{id}/versions', { params: { path: { id }, query: place }, signal }));
 
-/** What a protocol said at a version, which never changes. */
-export const versionQuery = (id: string, version: number) =>
-  queryOptions({
-    queryKey: ['protocols', id, 'version', version],
-    queryFn: async ({ signal }) => {
-      const { data } = await api.GET(VERSION, { params: { path: { id, version } }, signal, parseAs: 'text' });
-      const { code, family } = readExactly(data ?? '') as AnswerTo<typeof VERSION, 'get'>;
-      return { code: printed(code), family };
-    },
-    staleTime: Infinity,
-  });
+/** What a protocol said at a version. */
+export async function readVersion(id: string, version: number, signal: AbortSignal): Promise<Written> {
+  const { data } = await api.GET(VERSION, { params: { path: { id, version } }, signal, parseAs: 'text' });
+  const { code, family } = readExactly(data ?? '') as AnswerTo<typeof VERSION, 'get'>;
+  return { code: printed(code), family };
+}
 
 /** Macros that read what the protocol measures. */
 export const macrosQuery = (id: string) =>
   queryOptions({
     queryKey: ['protocols', id, 'macros'],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/protocols/{id}/macros', { ...byId(id), signal })),
+    queryFn: async ({ signal }) =>
+      everyOf((place) => api.GET('/api/v1/protocols/{id}/macros', { params: { path: { id }, query: place }, signal })),
   });
 
 export async function linkMacro(id: string, macroId: string): Promise<void> {

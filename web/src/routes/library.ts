@@ -1,8 +1,6 @@
 import { createRoute, redirect } from '@tanstack/react-router';
-import { librarySearch } from '../library/search.ts';
+import { comparedSearch, librarySearch } from '../library/search.ts';
 import { macroSearch } from '../macros/search.ts';
-import { protocolSearch } from '../protocols/search.ts';
-import { workbookSearch } from '../workbooks/search.ts';
 import { loadPage } from './load-page.ts';
 import { guarded } from './roots.ts';
 
@@ -31,14 +29,14 @@ const macro = createRoute({
 const protocol = createRoute({
   getParentRoute: () => guarded,
   path: '/library/protocols/$protocol',
-  validateSearch: protocolSearch,
+  validateSearch: comparedSearch,
   component: loadPage(() => import('../protocols/page.tsx'), 'ProtocolPage'),
 });
 
 const workbook = createRoute({
   getParentRoute: () => guarded,
   path: '/library/workbooks/$workbook',
-  validateSearch: workbookSearch,
+  validateSearch: comparedSearch,
   component: loadPage(() => import('../workbooks/page.tsx'), 'WorkbookPage'),
 });
 

@@ -87,7 +87,6 @@ function Versions({
 }
 
 function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
-  const navigate = route.useNavigate();
   const { id, cells, capabilities } = workbook;
   const mayWrite = capabilities?.canUpdate === true;
   const draft = useDraft<Cell[]>(cells, tag);
@@ -120,7 +119,7 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
         />
         {mayWrite ? (
           <div className="library-bar">
-            <LeaveQuestion isDirty={isChanged} question={words.leave.text} />
+            <LeaveQuestion isDirty={isChanged} />
             <SendButton className="button primary" isSending={saving.isSaving} isIdle={!isChanged} onClick={() => saving.save(draft.value)}>
               {words.library.save}
             </SendButton>
@@ -134,11 +133,7 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
             </p>
           </div>
         ) : (
-          <CopyButton
-            name={workbook.name}
-            copy={(copied) => copyWorkbook(workbook, copied)}
-            open={(made) => navigate({ to: '/library/workbooks/$workbook', params: { workbook: made } })}
-          />
+          <CopyButton kind="workbooks" name={workbook.name} copy={(copied) => copyWorkbook(workbook, copied)} />
         )}
         {saving.isBehind ? (
           <Behind

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
-import { api, queryClient } from '../api.ts';
+import { api, everyOf, queryClient } from '../api.ts';
 import { experimentQuery, flowQuery, hasFlow } from '../experiments/queries.ts';
 import { renewLibrary, type Shared } from '../library/queries.ts';
 
@@ -56,7 +56,8 @@ export const problemsQuery = (id: string) =>
 export const versionsQuery = (id: string) =>
   queryOptions({
     queryKey: ['workbooks', id, 'versions'],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/workbooks/{id}/versions', { ...byId(id), signal })),
+    queryFn: async ({ signal }) =>
+      everyOf((place) => api.GET('/api/v1/workbooks/{id}/versions', { params: { path: { id }, query: place }, signal })),
   });
 
 /** The cells of a version, which never change. */
