@@ -267,6 +267,33 @@ test('every device and every experiment of one’s own can be chosen', { timeout
   expect(complaints).toEqual([]);
 });
 
+test('of more than a hundred protocols, versions and members of a group each is there', { timeout: 240_000 }, async () => {
+  const makeOne = async (method: 'POST' | 'PUT', path: string, body: object) => {
+    const made = await site.owner(method, path, { body });
+    expect(made.status, made.text).toBeLessThan(300);
+    return String(made.body.id);
+  };
+  const macro = await makeOne('POST', '/api/v1/macros', { name: 'Of all', language: 'python', code: "output['n'] = 1\n" });
+  for (let at = 2; at <= 102; at += 1) {
+    await makeOne('PUT', `/api/v1/macros/${macro}`, { code: `output['n'] = ${at}\n` });
+    await makeOne('POST', '/api/v1/protocols', { name: `Every ${at}`, family: 'generic', code: [{}] });
+  }
+  const group = await makeOne('POST', '/api/v1/device-groups', { name: 'Hundred and one' });
+  for (const many of [100, 1]) {
+    const devices = Array.from({ length: many }, (_, at) => ({ serialNumber: `member-${many}-${at}` }));
+    await makeOne('POST', '/api/v1/devices/bulk', { devices, deviceType: 'generic', group: { groupId: group } });
+  }
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  await page.goto(`${site.baseUrl}/library/macros/${macro}`);
+  const offered = (label: string) => page.getByLabel(label, { exact: true }).locator('option').allTextContents();
+  await expect.poll(() => offered('Protocol')).toEqual(expect.arrayContaining(['Every 2', 'Every 50', 'Every 102']));
+  await expect.poll(async () => (await offered('Compare')).some((text) => text.startsWith('Version 1,'))).toBe(true);
+  await page.goto(`${site.baseUrl}/devices/groups/${group}`);
+  for (const name of ['member-1-0', 'member-100-0', 'member-100-99']) await page.getByRole('link', { name, exact: true }).waitFor();
+  expect(complaints.slice(before)).toEqual([]);
+});
+
 test('a table of a macro that somebody may not know is listed with words, and not by an id', { timeout: 360_000 }, async () => {
   const { experimentId } = site.sample;
   const at = `${site.baseUrl}/experiments/${experimentId}`;

@@ -1,9 +1,8 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { VisualizationSpec } from 'vega-embed';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
-import { api, queryClient } from '../api.ts';
+import { api, everyOf, queryClient } from '../api.ts';
 
 const CHARTS = '/api/v1/experiments/{id}/visualizations';
 const CHART = '/api/v1/experiments/{id}/visualizations/{visualizationId}';
@@ -62,7 +61,7 @@ export async function pictureOf(id: string, chart: Drawn, format: 'png' | 'svg')
 export const chartsQuery = (id: string) =>
   queryOptions({
     queryKey: ['charts', id],
-    queryFn: async ({ signal }) => Array.fromAsync(eachOf((place) => api.GET(CHARTS, { params: { path: { id }, query: place }, signal }))),
+    queryFn: async ({ signal }) => everyOf((place) => api.GET(CHARTS, { params: { path: { id }, query: place }, signal })),
   });
 
 /** A stored chart, and the tag of its version for a change. */

@@ -1,8 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
-import { api, queryClient } from '../api.ts';
+import { api, everyOf, queryClient } from '../api.ts';
 
 const DASHBOARDS = '/api/v1/experiments/{id}/dashboards';
 const DASHBOARD = '/api/v1/experiments/{id}/dashboards/{dashboardId}';
@@ -15,8 +14,7 @@ type DashboardPatch = BodyOf<typeof DASHBOARD, 'patch'>;
 export const dashboardsQuery = (id: string) =>
   queryOptions({
     queryKey: ['dashboards', id],
-    queryFn: async ({ signal }) =>
-      Array.fromAsync(eachOf((place) => api.GET(DASHBOARDS, { params: { path: { id }, query: place }, signal }))),
+    queryFn: async ({ signal }) => everyOf((place) => api.GET(DASHBOARDS, { params: { path: { id }, query: place }, signal })),
   });
 
 export interface Read {

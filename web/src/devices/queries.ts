@@ -1,8 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
-import { api, queryClient } from '../api.ts';
+import { api, everyOf, queryClient } from '../api.ts';
 import type { FleetSearch, GroupsSearch, Span } from './search.ts';
 
 export const PAGE_SIZE = 25;
@@ -51,9 +50,7 @@ export const fleetQuery = ({ search, type, scope = 'related', page = 1 }: FleetS
 export const ownDevicesQuery = queryOptions({
   queryKey: [...ALL, 'own'],
   queryFn: async ({ signal }) =>
-    Array.fromAsync(
-      eachOf((place) => api.GET('/api/v1/devices', { params: { query: { scope: 'related', page: 1, pageSize: 100, ...place } }, signal })),
-    ),
+    everyOf((place) => api.GET('/api/v1/devices', { params: { query: { scope: 'related', page: 1, pageSize: 100, ...place } }, signal })),
 });
 
 /** What each device measured in the last week, and when it last did. */
@@ -104,7 +101,8 @@ export const activityQuery = (deviceId: string) =>
 export const boundQuery = (deviceId: string) =>
   queryOptions({
     queryKey: [...ALL, 'bound', deviceId],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/devices/{deviceId}/experiments', { params: { path: { deviceId } }, signal })),
+    queryFn: async ({ signal }) =>
+      everyOf((place) => api.GET('/api/v1/devices/{deviceId}/experiments', { params: { path: { deviceId }, query: place }, signal })),
   });
 
 export const groupsQuery = ({ search, page = 1 }: GroupsSearch) =>
@@ -132,7 +130,8 @@ export const groupQuery = (groupId: string) =>
 export const membersQuery = (groupId: string) =>
   queryOptions({
     queryKey: [...ALL, 'members', groupId],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/device-groups/{groupId}/devices', { params: { path: { groupId } }, signal })),
+    queryFn: async ({ signal }) =>
+      everyOf((place) => api.GET('/api/v1/device-groups/{groupId}/devices', { params: { path: { groupId }, query: place }, signal })),
     refetchInterval: POLL_MS,
   });
 

@@ -1,9 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
-import { api, queryClient } from '../api.ts';
+import { api, everyOf, queryClient } from '../api.ts';
 import { words } from '../words.ts';
 
 const byId = (id: string) => ({ params: { path: { id } } });
@@ -33,7 +32,10 @@ const withName = (table: TableListed): TableListed =>
 export const tablesQuery = (id: string) =>
   queryOptions({
     queryKey: ['tables', id],
-    queryFn: async ({ signal }) => (await bodyOf(api.GET('/api/v1/experiments/{id}/tables', { ...byId(id), signal }))).map(withName),
+    queryFn: async ({ signal }) =>
+      (await everyOf((place) => api.GET('/api/v1/experiments/{id}/tables', { params: { path: { id }, query: place }, signal }))).map(
+        withName,
+      ),
   });
 
 /** Who takes part in an experiment; pseudonyms where contributors are anonymous. */
@@ -49,7 +51,7 @@ export const devicesQuery = (id: string) =>
   queryOptions({
     queryKey: ['devices', 'of-experiment', id],
     queryFn: async ({ signal }) =>
-      Array.fromAsync(eachOf((place) => api.GET('/api/v1/experiments/{id}/devices', { params: { path: { id }, query: place }, signal }))),
+      everyOf((place) => api.GET('/api/v1/experiments/{id}/devices', { params: { path: { id }, query: place }, signal })),
   });
 
 /** Whether an experiment has a flow. Browsers note it as an error where one is asked for that is not there. */

@@ -1,8 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import type { AnswerTo, QueryOf } from '../../../clients/typescript/src/types.ts';
-import { api, queryClient } from '../api.ts';
+import { api, everyOf, queryClient } from '../api.ts';
 import type { DeliveriesSearch } from './search.ts';
 
 export const PAGE_SIZE = 50;
@@ -33,7 +32,7 @@ export async function renewOrganization(id: string): Promise<void> {
 /** Organizations of one's own, with the personal one: what something new can belong to. */
 export const organizationsQuery = queryOptions({
   queryKey: ['my-organizations'],
-  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/me/organizations', { signal })),
+  queryFn: async ({ signal }) => everyOf((place) => api.GET('/api/v1/users/me/organizations', { params: { query: place }, signal })),
 });
 
 /** Organizations that one may find: public ones and one's own. */
@@ -76,7 +75,9 @@ export const requestsQuery = (id: string) =>
   queryOptions({
     queryKey: [...keyOf(id), 'requests'],
     queryFn: async ({ signal }) => {
-      const all = await bodyOf(api.GET('/api/v1/organizations/{id}/join-requests', { ...byId(id), signal }));
+      const all = await everyOf((place) =>
+        api.GET('/api/v1/organizations/{id}/join-requests', { params: { path: { id }, query: place }, signal }),
+      );
       return all.filter(({ status }) => status === 'pending');
     },
   });
@@ -85,7 +86,7 @@ export const teamsQuery = (id: string) =>
   queryOptions({
     queryKey: [...keyOf(id), 'teams'],
     queryFn: async ({ signal }) =>
-      Array.fromAsync(eachOf((place) => api.GET('/api/v1/organizations/{id}/teams', { params: { path: { id }, query: place }, signal }))),
+      everyOf((place) => api.GET('/api/v1/organizations/{id}/teams', { params: { path: { id }, query: place }, signal })),
   });
 
 /** What was shared with the teams of an organization. */
@@ -93,9 +94,7 @@ export const teamGrantsQuery = (id: string) =>
   queryOptions({
     queryKey: [...keyOf(id), 'team-grants'],
     queryFn: async ({ signal }) =>
-      Array.fromAsync(
-        eachOf((place) => api.GET('/api/v1/organizations/{id}/team-grants', { params: { path: { id }, query: place }, signal })),
-      ),
+      everyOf((place) => api.GET('/api/v1/organizations/{id}/team-grants', { params: { path: { id }, query: place }, signal })),
   });
 
 /** What keeps an organization from being deleted. */
@@ -127,7 +126,8 @@ export const auditQuery = (id: string, page: number, filters: AuditFilters) =>
 export const webhooksQuery = (id: string) =>
   queryOptions({
     queryKey: [...keyOf(id), 'webhooks'],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/organizations/{id}/webhooks', { ...byId(id), signal })),
+    queryFn: async ({ signal }) =>
+      everyOf((place) => api.GET('/api/v1/organizations/{id}/webhooks', { params: { path: { id }, query: place }, signal })),
   });
 
 export const webhookQuery = (id: string, webhookId: string) =>

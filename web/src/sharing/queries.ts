@@ -1,9 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import { eachOf } from '../../../clients/typescript/src/paging.ts';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
-import { api } from '../api.ts';
+import { api, everyOf } from '../api.ts';
 
 const FOUND = 8;
 
@@ -26,9 +25,7 @@ export const collaboratorsQuery = (shared: Shared) =>
   queryOptions({
     queryKey: [...peopleKey(shared), 'collaborators'],
     queryFn: async ({ signal }) =>
-      Array.fromAsync(
-        eachOf((place) => api.GET('/api/v1/{resourceType}/{id}/collaborators', { params: { path: { ...shared }, query: place }, signal })),
-      ),
+      everyOf((place) => api.GET('/api/v1/{resourceType}/{id}/collaborators', { params: { path: { ...shared }, query: place }, signal })),
   });
 
 /** People who can be shared with, best match first. */
@@ -45,7 +42,7 @@ export const granteeTeamsQuery = (shared: Shared) =>
   queryOptions({
     queryKey: [...peopleKey(shared), 'teams'],
     queryFn: async ({ signal }) =>
-      bodyOf(api.GET('/api/v1/{resourceType}/{id}/grantee-teams', { params: { path: { ...shared } }, signal })),
+      everyOf((place) => api.GET('/api/v1/{resourceType}/{id}/grantee-teams', { params: { path: { ...shared }, query: place }, signal })),
   });
 
 export const granteeOrganizationsQuery = queryOptions({
@@ -60,7 +57,7 @@ export const invitationsQuery = (shared: Shared) =>
     queryFn: async ({ signal }) => {
       const { resourceType, id } = shared;
       if (resourceType === 'device_group') return [];
-      return bodyOf(api.GET('/api/v1/invitations', { params: { query: { resourceType, resourceId: id } }, signal }));
+      return everyOf((place) => api.GET('/api/v1/invitations', { params: { query: { resourceType, resourceId: id, ...place } }, signal }));
     },
   });
 
@@ -77,7 +74,8 @@ export const placesQuery = (query: string) =>
 export const requestsQuery = (id: string) =>
   queryOptions({
     queryKey: [...peopleKey({ resourceType: 'experiment', id }), 'requests'],
-    queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/experiments/{id}/join-requests', { params: { path: { id } }, signal })),
+    queryFn: async ({ signal }) =>
+      everyOf((place) => api.GET('/api/v1/experiments/{id}/join-requests', { params: { path: { id }, query: place }, signal })),
   });
 
 /** One's own request to take part; null without one. */
