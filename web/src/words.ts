@@ -26,6 +26,10 @@ const plain = {
     theirs: 'Drop mine and show theirs',
     settings: 'Somebody changed this while you edited it. What you did is still here.',
   },
+  choice: {
+    find: (label: string) => `Find: ${label}`,
+    cut: (held: string, total: string) => `The list holds ${held} of ${total}. A part of the name finds others.`,
+  },
   pages: { label: 'Pages', previous: 'Previous', next: 'Next', beyond: 'The list ends before this page.' },
   leave: { title: 'Leave without saving?', text: 'What you wrote is not saved yet.', action: 'Leave' },
   requests: {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { everyExperimentQuery } from '../home/queries.ts';
+import { ownExperimentsQuery } from '../home/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { SelectField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
@@ -20,7 +20,7 @@ interface ExperimentChoiceProps {
 
 /** Chooses one of the experiments that are one's own or shared. The service says whether a device may be bound to it. */
 export function ExperimentChoice({ without, action, isBusy, error, choose }: ExperimentChoiceProps) {
-  const asked = useQuery(everyExperimentQuery('related'));
+  const asked = useQuery(ownExperimentsQuery);
   const open = asked.data?.filter(({ id }) => !without.includes(id)) ?? [];
   if (asked.data !== undefined && open.length === 0) return <p className="small quiet">{said.nowhere}</p>;
   return (

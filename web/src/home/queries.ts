@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { z } from 'zod/mini';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
 import { api, everyOf } from '../api.ts';
+import type { OfferQuery } from '../ui/choice.tsx';
 
 /** Which experiments are asked for, by the name of the choice. */
 const SLICES = {
@@ -42,12 +43,21 @@ export const experimentsQuery = ({ scope = 'related', search, archived, page = 1
     },
   });
 
-/** Every experiment of a slice, to choose from. */
-export const everyExperimentQuery = (slice: Slice) =>
-  queryOptions({
-    queryKey: ['experiments', 'every', slice],
-    queryFn: async ({ signal }) =>
-      everyOf((place) =>
-        api.GET('/api/v1/experiments', { params: { query: { ...SLICES[slice], page: 1, pageSize: 100, ...place } }, signal }),
-      ),
-  });
+/** Every experiment that is one's own or shared, to choose from. */
+export const ownExperimentsQuery = queryOptions({
+  queryKey: ['experiments', 'own'],
+  queryFn: async ({ signal }) =>
+    everyOf((place) =>
+      api.GET('/api/v1/experiments', { params: { query: { ...SLICES.related, page: 1, pageSize: 100, ...place } }, signal }),
+    ),
+});
+
+/** The experiments of all that can be chosen. */
+export const offerExperiments = (find: string): OfferQuery<ExperimentListed> => ({
+  queryKey: ['experiments', 'choices', find],
+  queryFn: async ({ signal }) => {
+    const query = { ...SLICES.all, page: 1, pageSize: 100, ...(find === '' ? {} : { search: find }) };
+    const { data, response } = await api.GET('/api/v1/experiments', { params: { query }, signal });
+    return { items: data ?? [], total: Number(response.headers.get('x-total-count')) };
+  },
+});

@@ -1,11 +1,10 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
-import { SelectField } from '../ui/field.tsx';
+import { ChoiceField, type Named } from '../ui/choice.tsx';
 import { Form } from '../ui/form.tsx';
-import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { PAGES } from './kinds.ts';
@@ -31,26 +30,31 @@ interface LinksProps {
 }
 
 function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' | 'link'>) {
-  const [chosen, setChosen] = useState('');
-  const choices = useQuery(choicesQuery(kind));
+  const [chosen, setChosen] = useState<Named>();
   const linked = new Set(links.map(({ id }) => id));
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => link(chosen),
+    mutationFn: link,
     onSuccess: () => {
-      setChosen('');
+      setChosen(undefined);
       sayDone(said.linked);
     },
   });
   return (
-    <Form className="inline" send={() => mutate()}>
-      <SelectField id="link-one" label={said[kind].add} required value={chosen} onChange={(event) => setChosen(event.target.value)}>
-        <option value="">{said.choose}</option>
-        <Options texts={choices.data?.filter(({ id }) => !linked.has(id)).map(({ id, name }) => [id, name])} />
-      </SelectField>
+    <Form className="inline" send={() => chosen && mutate(chosen.id)}>
+      <ChoiceField
+        id="link-one"
+        label={said[kind].add}
+        ask={(find) => choicesQuery(kind, find)}
+        none={said.choose}
+        without={linked}
+        required
+        chosen={chosen}
+        choose={setChosen}
+      />
       <SendButton type="submit" isSending={isPending}>
         {said.link}
       </SendButton>
-      <Problem error={error ?? choices.error} />
+      <Problem error={error} />
     </Form>
   );
 }

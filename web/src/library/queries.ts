@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
-import { api, everyOf, queryClient } from '../api.ts';
+import { api, queryClient } from '../api.ts';
+import type { OfferQuery } from '../ui/choice.tsx';
 import type { Kind } from './kinds.ts';
 import type { LibrarySearch } from './search.ts';
 
@@ -53,12 +54,15 @@ export const libraryQuery = (kind: Kind, { scope = 'related', find, language, pa
     },
   });
 
-/** Everything to choose from where something else names one. */
-export const choicesQuery = (kind: Kind) =>
-  queryOptions({
-    queryKey: ['library', kind, 'choices'],
-    queryFn: async ({ signal }) => everyOf((place) => LISTS[kind]({ page: 1, pageSize: MOST, scope: 'all', ...place }, signal)),
-  });
+/** What can be chosen where something else names one. */
+export const choicesQuery = (kind: Kind, find = ''): OfferQuery<Listed> => ({
+  queryKey: ['library', kind, 'choices', find],
+  queryFn: async ({ signal }) => {
+    const query = { page: 1, pageSize: MOST, scope: 'all' as const, ...(find === '' ? {} : { search: find }) };
+    const { data, response } = await LISTS[kind](query, signal);
+    return { items: data, total: Number(response.headers.get('x-total-count')) };
+  },
+});
 
 const byId = (id: string) => ({ params: { path: { id } } });
 

@@ -1,12 +1,12 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { experimentQuery, tablesQuery, type TableListed } from '../experiments/queries.ts';
 import { choicesQuery } from '../library/queries.ts';
 import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { SelectField } from '../ui/field.tsx';
-import { Form, type Fields } from '../ui/form.tsx';
-import { Options } from '../ui/options.tsx';
+import { ChoiceField, type Named } from '../ui/choice.tsx';
+import { Form } from '../ui/form.tsx';
 import { words } from '../words.ts';
 import '../library/library.css';
 
@@ -33,10 +33,10 @@ export function PastListPage() {
   const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
   const { data, error, refetch } = useQuery(tablesQuery(id));
   const mayRun = capabilities.canContribute && experiment.status !== 'archived';
-  const macros = useQuery({ ...choicesQuery('macros'), enabled: mayRun });
+  const [chosen, setChosen] = useState<Named>();
   const made = data?.filter(({ tableType }) => tableType === 'macro') ?? [];
-  const submit = ({ macro = '' }: Fields) => {
-    void navigate({ to: '/experiments/$id/macros/$macro', params: { id, macro } });
+  const open = () => {
+    if (chosen !== undefined) void navigate({ to: '/experiments/$id/macros/$macro', params: { id, macro: chosen.id } });
   };
   return (
     <section className="panel" aria-labelledby="past-list">
@@ -75,17 +75,21 @@ export function PastListPage() {
         ))}
       </ul>
       {mayRun ? (
-        <Form className="inline" send={submit}>
-          <SelectField id="past-macro" label={said.choose} name="macro" required defaultValue="">
-            <option value="">{said.chooseOne}</option>
-            <Options texts={macros.data?.map((macro) => [macro.id, macro.name])} />
-          </SelectField>
+        <Form className="inline" send={open}>
+          <ChoiceField
+            id="past-macro"
+            label={said.choose}
+            ask={(find) => choicesQuery('macros', find)}
+            none={said.chooseOne}
+            required
+            chosen={chosen}
+            choose={setChosen}
+          />
           <button type="submit" className="button">
             {said.open}
           </button>
         </Form>
       ) : null}
-      <Problem error={macros.error} />
     </section>
   );
 }

@@ -1,10 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { printJson } from '../code/json.ts';
-import { tablesQuery } from '../experiments/queries.ts';
-import { everyExperimentQuery } from '../home/queries.ts';
+import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
+import { offerExperiments } from '../home/queries.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayProblem } from '../shell/toasts.tsx';
+import { ChoiceField } from '../ui/choice.tsx';
 import { SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -117,23 +118,22 @@ interface RunPanelProps {
 export function RunPanel({ run, written, stored, goTo }: RunPanelProps) {
   const { experiment, readable, table, rows, measurement, error } = run.source;
   const navigate = route.useNavigate();
-  const sources = useQuery(everyExperimentQuery('all'));
+  const named = useQuery({ ...experimentQuery(experiment ?? ''), enabled: experiment !== undefined });
   const choose = (next: { experiment?: string; table?: string; row?: string }) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
   return (
     <section className="panel" aria-labelledby="run">
       <h2 id="run">{said.title}</h2>
       <p className="small quiet">{said.lead}</p>
-      <SelectField
+      <ChoiceField
         id="run-experiment"
         label={said.experiment}
-        value={experiment ?? ''}
-        onChange={(event) => choose({ experiment: event.target.value || undefined, table: undefined, row: undefined })}
-      >
-        <option value="">{said.choose}</option>
-        <Options texts={sources.data?.map(({ id, name }) => [id, name])} />
-      </SelectField>
-      <Problem error={sources.error ?? error} />
+        ask={offerExperiments}
+        none={said.choose}
+        chosen={experiment === undefined ? undefined : { id: experiment, name: named.data?.experiment.name ?? words.waiting }}
+        choose={(found) => choose({ experiment: found?.id, table: undefined, row: undefined })}
+      />
+      <Problem error={named.error ?? error} />
       {readable?.length === 0 ? <p className="quiet">{said.noTables}</p> : null}
       {table === undefined ? null : (
         <div className="inline">

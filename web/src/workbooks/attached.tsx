@@ -7,6 +7,7 @@ import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
+import { ChoiceField, type Named } from '../ui/choice.tsx';
 import { SelectField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
 import { findLastError } from '../ui/last-error.ts';
@@ -22,25 +23,29 @@ const said = words.workbooks.attached;
 
 /** Attaches one of the workbooks that the caller may read. */
 function AttachForm({ id }: { id: string }) {
-  const [chosen, setChosen] = useState('');
-  const workbooks = useQuery(choicesQuery('workbooks'));
+  const [chosen, setChosen] = useState<Named>();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => attachWorkbook(id, chosen),
+    mutationFn: (workbookId: string) => attachWorkbook(id, workbookId),
     onSuccess: () => {
-      setChosen('');
+      setChosen(undefined);
       sayDone(said.attached);
     },
   });
   return (
-    <Form className="inline" send={() => mutate()}>
-      <SelectField id="attach" label={said.which} required value={chosen} onChange={(event) => setChosen(event.target.value)}>
-        <option value="">{words.workbooks.choose}</option>
-        <Options texts={workbooks.data?.map(({ id: each, name }) => [each, name])} />
-      </SelectField>
+    <Form className="inline" send={() => chosen && mutate(chosen.id)}>
+      <ChoiceField
+        id="attach"
+        label={said.which}
+        ask={(find) => choicesQuery('workbooks', find)}
+        none={words.workbooks.choose}
+        required
+        chosen={chosen}
+        choose={setChosen}
+      />
       <SendButton type="submit" className="button primary" isSending={isPending}>
         {said.attach}
       </SendButton>
-      <Problem error={error ?? workbooks.error} />
+      <Problem error={error} />
     </Form>
   );
 }

@@ -1,8 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CodeEditor } from '../code/editor.tsx';
 import { findJsonProblem, readExactly } from '../code/json.ts';
 import { choicesQuery, type Listed } from '../library/queries.ts';
+import { ChoiceField } from '../ui/choice.tsx';
 import { words } from '../words.ts';
 import { macroPayload, protocolPayload, type CellOf } from './cells.ts';
 import { Choose, Line, Lines } from './controls.tsx';
@@ -84,21 +84,15 @@ interface NamedProps {
 
 /** A cell that names a protocol or a macro. */
 function NamedForm({ kind, position, chosen, name, isDisabled, choose, rename }: NamedProps) {
-  const choices = useQuery(choicesQuery(kind === 'protocol' ? 'protocols' : 'macros')).data ?? [];
-  const texts: Record<string, string> = {};
-  for (const { id, name: each } of choices) texts[id] = each;
   return (
     <>
-      <Choose
+      <ChoiceField
         id={`cell-${position}-${kind}`}
         label={said[kind]}
-        value={chosen}
-        texts={texts}
+        ask={(find) => choicesQuery(kind === 'protocol' ? 'protocols' : 'macros', find)}
+        chosen={{ id: chosen, name: name === '' ? chosen : name }}
         isDisabled={isDisabled}
-        onChange={(id) => {
-          const found = choices.find((each) => each.id === id);
-          if (found !== undefined) choose(found);
-        }}
+        choose={(found) => found && choose(found)}
       />
       <Line id={`cell-${position}-name`} label={said.name} value={name} isDisabled={isDisabled} onChange={rename} />
     </>

@@ -14,8 +14,8 @@ const said = words.workbooks;
 
 function AddTool({ cells, change }: { cells: readonly Cell[]; change: (cells: Cell[]) => void }) {
   const [type, setType] = useState<CellType>('markdown');
-  const protocol = useQuery(choicesQuery('protocols')).data?.[0];
-  const macro = useQuery(choicesQuery('macros')).data?.[0];
+  const protocol = useQuery(choicesQuery('protocols')).data?.items[0];
+  const macro = useQuery(choicesQuery('macros')).data?.items[0];
   const made = makeCell(type, cells, protocol, macro);
   return (
     <div className="inline">
