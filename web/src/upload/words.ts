@@ -143,7 +143,7 @@ export const upload = {
     alreadyThere: 'there already',
     records: 'records in the files',
     quarantineHint:
-      'Records in quarantine could not be stored and are kept as they were sent. Read them again after an update or a raised limit of the service.',
+      'Records in quarantine could not be stored and are kept as they were sent. Where the file is at fault, mend these records and send them in a file of their own. Read them again after an update or a raised limit of the service.',
     keptHint: 'Files that failed for a reason that is not their own are kept. Read them again once the service was mended.',
     replay: 'Read the quarantine again',
     replayKept: 'Read the files again',
