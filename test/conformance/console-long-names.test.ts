@@ -26,6 +26,7 @@ test('no page is wider than the phone', { timeout: 240_000 }, async () => {
   expect(founded.status(), organization.id).toBeLessThan(300);
   const { id = '' } = await make('/experiments', { name: LONG, description: LONG, organizationId: organization.id });
   const table = await uploadTable(site.owner, id, 'N'.repeat(63), `${'column'.repeat(10)},n\n${LONG},1\n`);
+  const numbers = await uploadTable(site.owner, id, 'numbers', `${'column'.repeat(10)},n\n1,2\n3,5\n`);
   const dashboard = await make(`/experiments/${id}/dashboards`, { name: LONG, description: LONG });
   await make(`/experiments/${id}/locations`, { locations: [{ name: LONG, latitude: 1, longitude: 2, country: LONG.slice(0, 100) }] });
   const dataSources = [{ tableName: table, columnName: 'n', role: 'y' }];
@@ -52,6 +53,7 @@ test('no page is wider than the phone', { timeout: 240_000 }, async () => {
     `/experiments/${id}/settings`,
     `/experiments/${id}/tables/${table}`,
     `/experiments/${id}/tables/${table}/chart`,
+    `/experiments/${id}/tables/${numbers}/chart`,
     `/experiments/${id}/tables/${table}/chart?filters=${filters}`,
     `/experiments/${id}/macros/${macro['id']}`,
     '/library/macros',

@@ -340,7 +340,15 @@ const plain = {
         time: (text: string) => `“${text}” is not a time. Write the year first, such as 2024-05-31 or 2024-05-31T12:00:00.`,
       },
     },
-    columns: { button: 'Columns', shown: (shown: number, all: number) => `${shown} of ${all}`, all: 'Show all', apply: 'Apply' },
+    columns: {
+      button: 'Columns',
+      shown: (shown: number, all: number) => `${shown} of ${all}`,
+      find: 'Find a column',
+      mark: 'Mark those below',
+      unmark: 'Unmark them',
+      all: 'Show all',
+      apply: 'Apply',
+    },
     aggregate: {
       button: 'Aggregate',
       by: 'Group by',

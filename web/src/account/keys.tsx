@@ -42,7 +42,7 @@ export function KeysPanel() {
       <h2 id="keys-title">{said.title}</h2>
       <Problem error={keys.error} />
       {keys.data?.length === 0 ? <p className="quiet">{said.none}</p> : null}
-      <ul className="rows" id="keys">
+      <ul className="rows" id="keys" data-awaited={keys.isLoading}>
         {keys.data?.map((key) => (
           <li key={key.id}>
             <div>

@@ -35,7 +35,12 @@ function ProfilePanel() {
     },
   });
   const isMissing = profile.error instanceof ProblemError && profile.error.status === 404;
-  if (user.registered && profile.isPending) return <section className="panel quiet">{words.waiting}</section>;
+  if (user.registered && profile.isPending)
+    return (
+      <section className="panel quiet" data-awaited>
+        {words.waiting}
+      </section>
+    );
   // a form without what is stored would be saved over it
   if (profile.data === undefined && profile.error !== null && !isMissing)
     return (
@@ -101,7 +106,7 @@ function SessionsPanel() {
     <section className="panel" aria-labelledby="sessions-title">
       <h2 id="sessions-title">{said.sessions.title}</h2>
       <Problem error={sessions.error} />
-      <ul className="rows" id="sessions">
+      <ul className="rows" id="sessions" data-awaited={sessions.isLoading}>
         {sessions.data?.map(({ id, token, userAgent, ipAddress, createdAt }) => (
           <li key={id}>
             <div>
@@ -157,7 +162,7 @@ function ProvidersPanel() {
       <ProviderFailure title={said.providers.failedTitle} code={route.useSearch().error} />
       <Problem error={linked.error} />
       {linked.data?.length === 0 ? <p className="quiet">{said.providers.none}</p> : null}
-      <ul className="rows">
+      <ul className="rows" data-awaited={linked.isLoading || offered.isLoading}>
         {linked.data?.map(({ id, providerId, createdAt }) => (
           <li key={id}>
             <div>
@@ -195,7 +200,7 @@ function ActivityPanel() {
       <h2 id="activity-title">{said.activity.title}</h2>
       <Problem error={activity.error} />
       {activity.data?.length === 0 ? <p className="quiet">{said.activity.none}</p> : null}
-      <ul className="rows tight">
+      <ul className="rows tight" data-awaited={activity.isLoading}>
         {activity.data?.map(({ id, action, at }) => (
           <li key={id}>
             {EVENTS[action] === undefined ? <code>{action}</code> : <span>{EVENTS[action]}</span>}

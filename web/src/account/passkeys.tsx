@@ -65,7 +65,7 @@ export function PasskeysPanel() {
       <h2 id="passkeys-title">{said.title}</h2>
       <Problem error={passkeys.error} />
       {passkeys.data?.length === 0 ? <p className="quiet">{said.none}</p> : null}
-      <ul className="rows" id="passkeys">
+      <ul className="rows" id="passkeys" data-awaited={passkeys.isLoading}>
         {passkeys.data?.map((passkey) => (
           <PasskeyRow key={passkey.id} passkey={passkey} />
         ))}

@@ -39,7 +39,7 @@ export function CodeEditor({
 }: EditorProps) {
   const holder = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<OpenEditor>();
-  const { data: file, error, refetch } = useQuery(codemirrorFile);
+  const { data: file, error, isLoading, refetch } = useQuery(codemirrorFile);
   const firstText = useEffectEvent(() => text);
   const tell = useEffectEvent(onChange);
   const run = useEffectEvent(onRun);
@@ -70,7 +70,7 @@ export function CodeEditor({
   return (
     <>
       {file === undefined ? <NotYet error={error} refetch={refetch} /> : null}
-      <div ref={holder} className="code" />
+      <div ref={holder} className="code" data-awaited={isLoading} />
     </>
   );
 }

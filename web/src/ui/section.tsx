@@ -25,7 +25,9 @@ export function Section<T>({ id, title, asked, empty, action = null, children }:
       </header>
       {data === undefined ? (
         error === null ? (
-          <p className="quiet">{words.waiting}</p>
+          <p className="quiet" data-awaited>
+            {words.waiting}
+          </p>
         ) : (
           <Problem error={error} retry={() => void refetch()} />
         )

@@ -1,0 +1,63 @@
+/** Pages stay where they are while they come, so that a press meets what it was meant for. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { holdBack, type Visitor } from '../support/chromium.ts';
+import { startConsole, type Console } from '../support/console.ts';
+import { uploadTable } from '../support/uploads.ts';
+
+let site: Console;
+let owner: Visitor;
+beforeAll(async () => {
+  site = await startConsole();
+  owner = await site.visitAs('owner');
+});
+afterAll(() => site.stop());
+
+const WATCH = `globalThis.moved = [];
+  globalThis.observer = new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries())
+      if (value > 0.001) moved.push(sources.map(({ node }) => (node?.parentElement ?? document.body).textContent.slice(0, 60)).join(' | '));
+  });
+  observer.observe({ type: 'layout-shift', buffered: true });`;
+/** What moved by itself until the frame after the next. */
+const MOVED = 'new Promise((tell) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => tell(moved)))))';
+
+test('nothing moves when a part of a page comes later than those below it', { timeout: 240_000 }, async () => {
+  const { page, complaints } = owner;
+  await page.addInitScript(WATCH);
+  for (const [at, late, below, comes] of [
+    ['/account', /\/users\/[^/]+\/profile/, 'API keys', 'Save profile'],
+    ['/account', /auth\/list-sessions/, 'API keys', 'End all other sessions'],
+    [`/experiments/${site.sample.experimentId}`, /\/tables$/, 'What came in', 'leaf_measurements'],
+    ['/organizations', /users\/me\/organizations/, 'Others that are public', 'Leaf Lab'],
+  ] as const) {
+    const release = await holdBack(page, late);
+    await page.goto(site.baseUrl + at);
+    await page.getByRole('main').getByText(below, { exact: true }).waitFor({ state: 'attached' });
+    await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => undefined);
+    release();
+    await page.getByRole('main').getByText(comes, { exact: true }).first().waitFor();
+    await page.getByRole('main').getByText(below, { exact: true }).waitFor();
+    expect(await page.evaluate(MOVED), `${at} without ${late.source}`).toEqual([]);
+    await page.unrouteAll();
+  }
+  expect(complaints).toEqual([]);
+});
+
+test('a column is found among many, and the others are unmarked at once', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const names = Array.from({ length: 300 }, (_, at) => `band_${at}`);
+  const { experimentId } = site.sample;
+  const table = await uploadTable(site.owner, experimentId, 'bands', `${names.join()}\n${names.map((_, at) => at).join()}\n`);
+  await page.goto(`${site.baseUrl}/experiments/${experimentId}/tables/${table}`);
+  await page.getByRole('button', { name: /^Columns/ }).click();
+  await page.getByRole('button', { name: 'Unmark them' }).click();
+  await page.getByLabel('Find a column').fill('BAND_29');
+  await page.keyboard.press('Enter');
+  expect(await page.getByRole('checkbox', { name: /^band_/ }).count()).toBe(11);
+  await page.getByRole('button', { name: 'Mark those below' }).click();
+  await page.getByRole('checkbox', { name: /^band_290 / }).uncheck();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Columns 10 of 304' }).waitFor();
+  expect(complaints.slice(before)).toEqual([]);
+});
