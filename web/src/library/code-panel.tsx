@@ -44,7 +44,7 @@ export function CodePanel<T extends { code: string }, N extends string>({
   saving,
   trait,
   lead,
-  hint = '',
+  hint,
   problems,
   place,
   isSound = () => true,

@@ -7,6 +7,7 @@ import { ChoiceField, type Named } from '../ui/choice.tsx';
 import { Form } from '../ui/form.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
+import type { Asked } from './head.tsx';
 import { PAGES } from './kinds.ts';
 import { choicesQuery } from './queries.ts';
 
@@ -21,15 +22,13 @@ interface Linked {
 
 interface LinksProps {
   kind: 'protocols' | 'macros';
-  links: readonly Linked[] | undefined;
-  error: unknown;
-  retry: () => void;
+  asked: Asked<readonly Linked[]>;
   mayWrite: boolean;
   link: (id: string) => Promise<void>;
   unlink: (id: string) => Promise<void>;
 }
 
-function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' | 'link'>) {
+function LinkForm({ kind, links, link }: Pick<LinksProps, 'kind' | 'link'> & { links: readonly Linked[] }) {
   const [chosen, setChosen] = useState<Named>();
   const linked = new Set(links.map(({ id }) => id));
   const { mutate, isPending, error } = useMutation({
@@ -60,13 +59,13 @@ function LinkForm({ kind, links = [], link }: Pick<LinksProps, 'kind' | 'links' 
 }
 
 /** Links between protocols and the macros that read their measurements, seen from either side. */
-export function LinksPanel({ kind, links, error, retry, mayWrite, link, unlink }: LinksProps) {
+export function LinksPanel({ kind, asked: { data: links, error, refetch }, mayWrite, link, unlink }: LinksProps) {
   const remove = useMutation({ mutationFn: unlink, onSuccess: () => sayDone(said.unlinked) });
   return (
     <section className="panel" aria-labelledby="links">
       <h2 id="links">{said[kind].title}</h2>
       <p className="small quiet">{said[kind].lead}</p>
-      <Problem error={error} retry={retry} />
+      <Problem error={error} retry={() => void refetch()} />
       {links?.length === 0 ? <p className="quiet">{said.none}</p> : null}
       <ul className="rows">
         {links?.map(({ id, name, trait }) => (
@@ -88,7 +87,7 @@ export function LinksPanel({ kind, links, error, retry, mayWrite, link, unlink }
         ))}
       </ul>
       <Problem error={remove.error} />
-      {mayWrite ? <LinkForm kind={kind} links={links} link={link} /> : null}
+      {mayWrite ? <LinkForm kind={kind} links={links ?? []} link={link} /> : null}
     </section>
   );
 }

@@ -14,25 +14,35 @@ export interface Trait<T extends string> {
 }
 
 interface WriteBarProps<T extends string> {
-  trait: Trait<T>;
+  trait?: Trait<T>;
   isChanged: boolean;
   isSending: boolean;
   /** What was written may be sent as it is. */
-  isSound: boolean;
+  isSound?: boolean;
   save: () => void;
   drop: () => void;
   /** What is said while nothing has changed. */
-  hint: string;
+  hint?: string;
 }
 
 /** What can be done with a text that was written: choose its trait, save it, take it back. */
-export function WriteBar<T extends string>({ trait, isChanged, isSending, isSound, save, drop, hint }: WriteBarProps<T>) {
+export function WriteBar<T extends string = never>({
+  trait,
+  isChanged,
+  isSending,
+  isSound = true,
+  save,
+  drop,
+  hint = '',
+}: WriteBarProps<T>) {
   return (
     <div className="library-bar">
       <LeaveQuestion isDirty={isChanged} />
-      <SelectField id={trait.id} label={trait.label} value={trait.value} onChange={(event) => trait.choose(event.target.value as T)}>
-        <Options texts={Object.entries(trait.names)} />
-      </SelectField>
+      {trait === undefined ? null : (
+        <SelectField id={trait.id} label={trait.label} value={trait.value} onChange={(event) => trait.choose(event.target.value as T)}>
+          <Options texts={Object.entries(trait.names)} />
+        </SelectField>
+      )}
       <SendButton className="button primary" isSending={isSending} isIdle={!isChanged || !isSound} onClick={save}>
         {words.library.save}
       </SendButton>

@@ -105,13 +105,13 @@ function MacroWork({ macro, tag }: { macro: Macro; tag: string }) {
 }
 
 function MacroProtocols({ macro: { id, capabilities } }: { macro: Macro }) {
-  const { data, error, refetch } = useQuery(protocolsQuery(id));
   return (
     <LinksPanel
       kind="protocols"
-      links={data?.map(({ protocol }) => ({ ...protocol, trait: words.library.families[protocol.family] }))}
-      error={error}
-      retry={() => void refetch()}
+      asked={useQuery({
+        ...protocolsQuery(id),
+        select: (list) => list.map(({ protocol }) => ({ ...protocol, trait: words.library.families[protocol.family] })),
+      })}
       mayWrite={capabilities?.canUpdate === true}
       link={(protocolId) => linkProtocol(id, protocolId)}
       unlink={(protocolId) => unlinkProtocol(id, protocolId)}

@@ -89,13 +89,13 @@ function ProtocolWork({ protocol, tag }: { protocol: Protocol; tag: string }) {
 }
 
 function ProtocolMacros({ protocol: { id, capabilities } }: { protocol: Protocol }) {
-  const { data, error, refetch } = useQuery(macrosQuery(id));
   return (
     <LinksPanel
       kind="macros"
-      links={data?.map(({ macro }) => ({ ...macro, trait: words.library.languages[macro.language] }))}
-      error={error}
-      retry={() => void refetch()}
+      asked={useQuery({
+        ...macrosQuery(id),
+        select: (list) => list.map(({ macro }) => ({ ...macro, trait: words.library.languages[macro.language] })),
+      })}
       mayWrite={capabilities?.canUpdate === true}
       link={(macroId) => linkMacro(id, macroId)}
       unlink={(macroId) => unlinkMacro(id, macroId)}

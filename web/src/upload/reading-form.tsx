@@ -1,5 +1,5 @@
 import { InputField, SelectField } from '../ui/field.tsx';
-import { Options } from '../ui/options.tsx';
+import { Options, type Texts } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { DATE_ORDERS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
 
@@ -73,6 +73,17 @@ function TypesField({ chosen: { types }, isDisabled, change }: ReadingFormProps)
 /** Settings of how text is read, where its values are not to decide. They are folded away until they are wanted. */
 export function ReadingForm(props: ReadingFormProps) {
   const { chosen, isDisabled, change } = props;
+  const select = (id: string, part: 'decimal' | 'dateOrder' | 'encoding', label: string, texts: Texts) => (
+    <SelectField
+      id={id}
+      label={label}
+      value={chosen[part]}
+      disabled={isDisabled}
+      onChange={({ target }) => change({ [part]: target.value })}
+    >
+      <Options texts={texts} />
+    </SelectField>
+  );
   return (
     <details className="reading">
       <summary>{said.title}</summary>
@@ -88,40 +99,15 @@ export function ReadingForm(props: ReadingFormProps) {
           onChange={(event) => change({ missing: event.target.value })}
         />
         <div className="inline">
-          <SelectField
-            id="upload-decimal"
-            label={said.decimal}
-            value={chosen.decimal}
-            disabled={isDisabled}
-            onChange={(event) => change({ decimal: event.target.value as Chosen['decimal'] })}
-          >
-            <option value="">{said.byValues}</option>
-            <option value=".">{said.decimals['.']}</option>
-            <option value=",">{said.decimals[',']}</option>
-          </SelectField>
-          <SelectField
-            id="upload-dates"
-            label={said.dateOrder}
-            value={chosen.dateOrder}
-            disabled={isDisabled}
-            onChange={(event) => change({ dateOrder: event.target.value as Chosen['dateOrder'] })}
-          >
-            <option value="">{said.byValues}</option>
-            <Options texts={DATE_ORDERS.map((order) => [order, said.dateOrders[order]])} />
-          </SelectField>
+          {select('upload-decimal', 'decimal', said.decimal, [['', said.byValues], ...Object.entries(said.decimals)])}
+          {select('upload-dates', 'dateOrder', said.dateOrder, [
+            ['', said.byValues],
+            ...DATE_ORDERS.map((order) => [order, said.dateOrders[order]] as const),
+          ])}
         </div>
-        {chosen.kind === 'csv' || chosen.kind === 'tsv' ? (
-          <SelectField
-            id="upload-encoding"
-            label={said.encoding}
-            value={chosen.encoding}
-            disabled={isDisabled}
-            onChange={(event) => change({ encoding: event.target.value as Chosen['encoding'] })}
-          >
-            <option value="">{said.encodingUsual}</option>
-            <Options texts={Object.entries(said.encodings)} />
-          </SelectField>
-        ) : null}
+        {chosen.kind === 'csv' || chosen.kind === 'tsv'
+          ? select('upload-encoding', 'encoding', said.encoding, [['', said.encodingUsual], ...Object.entries(said.encodings)])
+          : null}
         {chosen.kind === 'xlsx' ? (
           <InputField
             id="upload-sheet"

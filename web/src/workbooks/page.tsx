@@ -7,9 +7,8 @@ import { useDraft } from '../library/draft.ts';
 import { LibraryHead, LibraryItem } from '../library/head.tsx';
 import { useSaving } from '../library/saving.ts';
 import { VersionsPanel } from '../library/versions.tsx';
+import { WriteBar } from '../library/write-bar.tsx';
 import { Problem } from '../shell/problem.tsx';
-import { LeaveQuestion } from '../ui/leave-question.tsx';
-import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { CellList } from './cell-list.tsx';
 import {
@@ -118,20 +117,7 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
           change={mayWrite ? draft.change : undefined}
         />
         {mayWrite ? (
-          <div className="library-bar">
-            <LeaveQuestion isDirty={isChanged} />
-            <SendButton className="button primary" isSending={saving.isSaving} isIdle={!isChanged} onClick={() => saving.save(draft.value)}>
-              {words.library.save}
-            </SendButton>
-            {isChanged ? (
-              <button type="button" className="button" onClick={draft.drop}>
-                {words.library.code.drop}
-              </button>
-            ) : null}
-            <p className="small quiet" role="status">
-              {isChanged ? words.library.code.changed : ''}
-            </p>
-          </div>
+          <WriteBar isChanged={isChanged} isSending={saving.isSaving} save={() => saving.save(draft.value)} drop={draft.drop} />
         ) : (
           <CopyButton kind="workbooks" name={workbook.name} copy={(copied) => copyWorkbook(workbook, copied)} />
         )}
