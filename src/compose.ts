@@ -13,6 +13,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './database/embedde
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
 import { indexOperations, type OpenApiDocument } from './contract/operations.ts';
 import { listFunctions, loadPipelines, type Pipelines } from './ingest/pipeline.ts';
+import { HeldBodies } from './http/requests/held-bodies.ts';
 import { openJobQueue } from './jobs/queue.ts';
 import { openEmbeddedPlaces } from './places/embedded.ts';
 import { openProvidedPlaces } from './places/provider.ts';
@@ -264,6 +265,7 @@ export async function createContext(config: Config): Promise<Context> {
       pipelines,
       objects,
       objectFolder,
+      bodies: new HeldBodies(config.limits.bodiesMegabytes),
       shares,
       drawing,
       drawingShares,

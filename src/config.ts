@@ -47,6 +47,8 @@ const Environment = z.object({
   DUCKDB_MEMORY_MB: number(128, 1_000_000).optional(),
   /** Requests that are in work at once; one sender may have half of them. */
   REQUESTS_AT_ONCE: number(2, 100_000).default(256),
+  /** Megabytes of bodies that are held at once; one sender may have half of them, and no body has more than 64. */
+  BODIES_MB: number(128, 1_000_000).default(512),
   LISTENERS_AT_ONCE: number(1, 100_000).default(2_000),
   CALLER_STATEMENTS: number(1, 1_000).default(4),
   ORGANIZATION_STATEMENTS: number(1, 1_000).default(8),
@@ -224,6 +226,7 @@ function settle(given: Readonly<Record<string, string | undefined>>) {
     },
     limits: {
       requestsAtOnce: env.REQUESTS_AT_ONCE,
+      bodiesMegabytes: env.BODIES_MB,
       listenersAtOnce: env.LISTENERS_AT_ONCE,
       callerStatements: env.CALLER_STATEMENTS,
       organizationStatements: env.ORGANIZATION_STATEMENTS,

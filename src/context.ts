@@ -10,6 +10,7 @@ import type { Pipelines } from './ingest/pipeline.ts';
 import type { JobQueue } from './jobs/queue.ts';
 import type { Places } from './places/places.ts';
 import type { StartError } from './errors.ts';
+import type { HeldBodies } from './http/requests/held-bodies.ts';
 import type { Metrics } from './metrics.ts';
 import type { Engines } from './lakehouse/read/engines.ts';
 import type { LakeFiles } from './lakehouse/tables/files/files.ts';
@@ -54,6 +55,8 @@ export interface Context {
   objects: ObjectStore;
   /** The same store when it is the folder, whose signed URLs this service answers; undefined with S3. */
   objectFolder: FolderStore | undefined;
+  /** Bodies of requests that are in memory. */
+  bodies: HeldBodies;
   shares: FairShares;
   /** Where pictures of charts are drawn, and whose turn it is. */
   drawing: Record<'pictures' | 'series', Drawing>;

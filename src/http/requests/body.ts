@@ -3,10 +3,12 @@ import type { Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { Request } from 'express';
+import { cutAddress } from '../../auth/budgets.ts';
 import { measureJson, type JsonLimits, type JsonList, type JsonSize } from '../../contract/size.ts';
 import { DEEPEST_JSON, readExactMember } from '../../database/exact-json.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { readJson, readLongJson } from '../../json.ts';
+import { getContext, getExchange } from '../exchange.ts';
 
 interface BodyLimits extends JsonLimits {
   megabytes: number;
@@ -64,10 +66,17 @@ async function joinChunks(chunks: readonly Buffer[], length: number): Promise<Bu
   return whole;
 }
 
+/** Begins to count the bytes of a body for whoever sends it. */
+function beginBody(request: Request): (length: number) => void {
+  if (!request.res) throw new Error('the request has no response');
+  const sender = getExchange(request.res).caller?.userId ?? cutAddress(request.ip ?? '');
+  return getContext(request).bodies.begin(sender, request.res);
+}
+
 /**
  * Reads all bytes of a body and decodes them by its Content-Encoding. body-parser is not used: once a caller has closed its side of the connection, it takes
  * the body to be read already (on-finished asks whether the socket is readable). Errors: 413 beyond the limit, 415 another encoding, 400 what cannot be
- * decoded.
+ * decoded, and those of `HeldBodies`.
  */
 async function readBytes(request: Request, megabytes: number): Promise<Buffer> {
   const limit = megabytes * 1_048_576;
@@ -75,6 +84,7 @@ async function readBytes(request: Request, megabytes: number): Promise<Buffer> {
   const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
   if (decoder === undefined) throw errors.unsupportedEncoding('gzip, deflate, br, zstd or identity');
   if (Number(request.get('content-length') ?? 0) > limit) throw errors.payloadTooLarge(`${megabytes} MB`);
+  const noteLength = beginBody(request);
   const stream = decoder?.();
   const chunks: Buffer[] = [];
   let length = 0;
@@ -87,6 +97,7 @@ async function readBytes(request: Request, megabytes: number): Promise<Buffer> {
     for await (const chunk of (stream ?? request).iterator({ destroyOnReturn: false })) {
       length += (chunk as Buffer).length;
       if (length > limit) throw errors.payloadTooLarge(`${megabytes} MB`);
+      noteLength(length);
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
