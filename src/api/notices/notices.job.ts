@@ -1,3 +1,4 @@
+import { refund, spend } from '../../auth/budgets.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
@@ -14,6 +15,8 @@ import { SEND_NOTICE, type Notice } from './notices.service.ts';
 
 interface Outgoing {
   to: string;
+  /** Who has it sent: a person, or what answers somebody's request. */
+  byId: string;
   letter: Written;
 }
 
@@ -31,14 +34,18 @@ async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoi
     case 'organization-invitation': {
       const found = await findOrganizationInvitation(db, notice.invitationId);
       return found
-        ? { to: found.email, letter: writeOrganizationInvitation({ ...found, url: `${baseUrl}/platform/account/invitations` }) }
+        ? {
+            to: found.email,
+            byId: found.byId,
+            letter: writeOrganizationInvitation({ ...found, url: `${baseUrl}/platform/account/invitations` }),
+          }
         : null;
     }
     case 'resource-invitation': {
       const found = await findResourceInvitation(db, notice.invitationId);
       if (!found) return null;
       const path = found.resourceId === null ? '' : `/${PLURAL[found.kind] ?? ''}/${found.resourceId}`;
-      return { to: found.email, letter: writeResourceInvitation({ ...found, url: `${baseUrl}/platform${path}` }) };
+      return { to: found.email, byId: found.byId, letter: writeResourceInvitation({ ...found, url: `${baseUrl}/platform${path}` }) };
     }
     case 'organization-join-request':
     case 'experiment-join-request': {
@@ -47,7 +54,7 @@ async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoi
       const to = (await findAddress(db, notice.recipientId))?.email;
       if (found?.status !== 'pending' || to == null) return null;
       const url = `${baseUrl}/platform/${isExperiment ? 'experiments' : 'organizations'}/${found.targetId}`;
-      return { to, letter: joinRequest({ ...found, url }) };
+      return { to, byId: found.requesterId, letter: joinRequest({ ...found, url }) };
     }
     case 'organization-join-decision':
     case 'experiment-join-decision': {
@@ -60,17 +67,32 @@ async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoi
         isExperiment && approved
           ? writeResourceInvitation({ by: 'Somebody who answers for it', kind: 'experiment', name: found.to, tier: 'viewer', url })
           : joinDecision({ to: found.to, approved, url });
-      return { to: found.requesterEmail, letter };
+      return { to: found.requesterEmail, byId: found.targetId, letter };
     }
   }
 }
 
+const DAY = 86_400;
+
+/** Lists the budgets of a letter: of who has it sent to one address, and to all. A letter beyond is left out, for what it tells stands in the console. */
+const budgetsOf = ({ byId, to }: Outgoing) => [
+  { budget: { kind: 'notices-to-address', most: 5, seconds: DAY }, subject: `${byId} ${to}` },
+  { budget: { kind: 'notices-of-sender', most: 500, seconds: DAY }, subject: byId },
+];
+
 async function send(ctx: Context, notice: Notice): Promise<void> {
   const outgoing = await compose(ctx, notice);
   if (!outgoing) return;
+  const { secret } = ctx.config;
+  for (const { budget, subject } of budgetsOf(outgoing))
+    if ((await spend(ctx.db, secret, budget, subject)) !== null) {
+      ctx.log.warn({ job: SEND_NOTICE, notice: notice.kind, by: outgoing.byId, budget: budget.kind }, 'a letter too many was left out');
+      return;
+    }
   try {
     await ctx.mailer.send({ to: outgoing.to, ...outgoing.letter });
   } catch (error) {
+    for (const { budget, subject } of budgetsOf(outgoing)) await refund(ctx.db, secret, budget, subject);
     // the mail server's words may repeat the address: only the code of ours is kept
     const code = error instanceof ApiError ? error.code : 'INTERNAL';
     ctx.log.warn({ job: SEND_NOTICE, notice: notice.kind, failure: code }, 'a letter could not be sent');

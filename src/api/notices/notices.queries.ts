@@ -2,16 +2,18 @@ import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 
 export const findOrganizationInvitation = (db: Queryable, id: string) =>
-  db.one<{ email: string; organization: string; role: string; by: string }>(sql('notices.organizationInvitation')`
-    select i.email, o.name as organization, i.role, p.first_name || ' ' || p.last_name as by
+  db.one<{ email: string; organization: string; role: string; by: string; byId: string }>(sql('notices.organizationInvitation')`
+    select i.email, o.name as organization, i.role, p.first_name || ' ' || p.last_name as by,
+      i.inviter_id as "byId"
     from organization_invitations i join organizations o on o.id = i.organization_id join people p on p.user_id = i.inviter_id
     where i.id = ${id} and i.status = 'pending' and i.expires_at > now()`);
 
 export const findResourceInvitation = (db: Queryable, id: string) =>
-  db.one<{ email: string; kind: string; name: string | null; tier: string; resourceId: string | null; by: string }>(sql(
+  db.one<{ email: string; kind: string; name: string | null; tier: string; resourceId: string | null; by: string; byId: string }>(sql(
     'notices.resourceInvitation',
   )`
-    select i.email, i.resource_type as kind, r.name, i.tier, i.resource_id as "resourceId", p.first_name || ' ' || p.last_name as by
+    select i.email, i.resource_type as kind, r.name, i.tier, i.resource_id as "resourceId", p.first_name || ' ' || p.last_name as by,
+      i.invited_by as "byId"
     from invitations i left join resources r on r.id = i.resource_id join people p on p.user_id = i.invited_by
     where i.id = ${id} and i.expires_at > now() and (i.status = 'pending' or i.status = 'accepted' and i.resource_id is not null)`);
 
@@ -19,6 +21,7 @@ export interface RequestFacts {
   targetId: string;
   to: string;
   by: string;
+  requesterId: string;
   message: string | null;
   status: string;
   /** Null for a closed or hidden account: nobody to write to. */
@@ -28,13 +31,13 @@ export interface RequestFacts {
 
 export const findOrganizationRequest = (db: Queryable, id: string) =>
   db.one<RequestFacts>(sql('notices.organizationRequest')`
-    select j.organization_id as "targetId", o.name as "to", p.first_name || ' ' || p.last_name as by, j.message, j.status, p.email as "requesterEmail", null as "experimentName"
+    select j.organization_id as "targetId", o.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail", null as "experimentName"
     from organization_join_requests j join organizations o on o.id = j.organization_id join people p on p.user_id = j.user_id
     where j.id = ${id}`);
 
 export const findExperimentRequest = (db: Queryable, id: string) =>
   db.one<RequestFacts>(sql('notices.experimentRequest')`
-    select j.experiment_id as "targetId", r.name as "to", p.first_name || ' ' || p.last_name as by, j.message, j.status, p.email as "requesterEmail", r.name as "experimentName"
+    select j.experiment_id as "targetId", r.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail", r.name as "experimentName"
     from experiment_join_requests j join resources r on r.id = j.experiment_id join people p on p.user_id = j.user_id
     where j.id = ${id}`);
 
