@@ -13,6 +13,8 @@ export interface OpenTable {
   experimentId: string;
   experimentName: string;
   organizationId: string;
+  /** Whether the caller may read it only because everybody may. */
+  isPublic: boolean;
   kind: ReadableKind;
   identifier: string;
   /** An upload table's own name. */
@@ -40,6 +42,7 @@ export async function openTable(db: Queryable, userId: string, experimentId: str
     experimentId,
     experimentName: found.experimentName,
     organizationId: found.organizationId,
+    isPublic: found.source === 'public',
     kind: found.kind as ReadableKind,
     identifier: found.identifier,
     name: found.tableName,

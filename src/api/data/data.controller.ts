@@ -10,7 +10,7 @@ import { requireTable, getTable } from '../../http/tables.ts';
 import { framePage } from '../../lakehouse/read/page-frame.ts';
 import { describePlan, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read/read.ts';
 import type { DataPage, DistinctValues, TableDescriptor } from './data.model.ts';
-import { makeCacheKey, printDataTag, describeTables, openSource } from './data.service.ts';
+import { findShare, makeCacheKey, printDataTag, describeTables, openSource } from './data.service.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { makeCursors, placeRead } from './paging.service.ts';
 import { makeFileName } from '../../storage/file-name.ts';
@@ -254,9 +254,9 @@ export class DataController extends ApiController {
   }
 
   /** Waits for a share of the engine; Server-Timing says how long. */
-  async #share({ organizationId }: OpenTable): Promise<() => void> {
+  async #share(table: OpenTable): Promise<() => void> {
     const asked = performance.now();
-    const release = await this.ctx.shares.acquire(this.caller.userId, organizationId, this.exchange.signal);
+    const release = await this.ctx.shares.acquire(findShare(this.caller, table), this.exchange.signal);
     noteTime(this.exchange, 'wait', performance.now() - asked);
     return release;
   }

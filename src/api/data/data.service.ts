@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { OpenTable } from '../../authorization/tables.ts';
+import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { DEFAULT_SORT, ERROR_COLUMN, STRING, listFixedColumns, type Column } from '../../lakehouse/terms/catalog.ts';
 import { findInternalTables, findTable, makeLiveTable, requireVersion } from '../../lakehouse/tables/manifest.ts';
 import { listMetadataColumns } from '../../lakehouse/plan/metadata.ts';
 import type { CacheKey } from '../../lakehouse/read/page-cache.ts';
+import type { Statement } from '../../lakehouse/read/shares.ts';
 import type { TableRows } from '../../lakehouse/terms/plan.ts';
 import type { AskedTexts, Kept, MetadataColumn, MetadataSource, TableSource } from '../../lakehouse/terms/source.ts';
 import { printType } from '../../lakehouse/terms/types.ts';
@@ -195,4 +197,11 @@ export function printDataTag(ctx: Context, table: OpenTable, { source, asked }: 
 export const makeCacheKey = (ctx: Context, table: OpenTable, answered: Answered): CacheKey => ({
   experimentId: table.experimentId,
   answer: printDataTag(ctx, table, answered),
+});
+
+/** Whose share of the engine a read of a table takes. */
+export const findShare = ({ userId }: Caller, { organizationId, isPublic }: OpenTable): Statement => ({
+  caller: userId,
+  owner: organizationId,
+  isPublic,
 });

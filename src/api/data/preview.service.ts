@@ -8,7 +8,7 @@ import { readJson } from '../../json.ts';
 import { framePage } from '../../lakehouse/read/page-frame.ts';
 import { readPage } from '../../lakehouse/read/read.ts';
 import type { DataPage } from './data.model.ts';
-import { openSource } from './data.service.ts';
+import { findShare, openSource } from './data.service.ts';
 
 const ROWS = 100;
 
@@ -26,7 +26,7 @@ export async function readFirstMeasurements(
 ): Promise<DataPage | undefined> {
   const table = await openTable(ctx.db, caller.userId, experimentId, 'raw_data').catch(unlessDenied);
   if (!table) return undefined;
-  const release = await ctx.shares.acquire(caller.userId, table.organizationId, signal);
+  const release = await ctx.shares.acquire(findShare(caller, table), signal);
   try {
     const asked = { page: 1, pageSize: ROWS };
     const { warehouse, source } = await ctx.reads.choose(await openSource(ctx, table), asked);

@@ -74,7 +74,7 @@ async function lookAt(
   file: { path: string; original: string; isPart: boolean; sha256: string; work: string },
   { signal, mostMs }: { signal: AbortSignal; mostMs: number },
 ): Promise<{ file: FilePreview; columns: readonly ColumnState[] }> {
-  const release = await ctx.shares.acquire(caller.userId, organizationId, signal);
+  const release = await ctx.shares.acquire({ caller: caller.userId, owner: organizationId }, signal);
   const late = AbortSignal.timeout(mostMs);
   const task = { ...file, kind: fields.sourceKind, options: makeReading(fields).options, tableId: table?.id, known };
   try {

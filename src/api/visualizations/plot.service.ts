@@ -9,7 +9,7 @@ import type { ReadRequest } from '../../lakehouse/ask/request.ts';
 import { makeResolver } from '../../lakehouse/ask/resolve.ts';
 import { readPage } from '../../lakehouse/read/read.ts';
 import { readSample } from '../../lakehouse/read/sample.ts';
-import { makeCacheKey, openSource, type OpenSource } from '../data/data.service.ts';
+import { findShare, makeCacheKey, openSource, type OpenSource } from '../data/data.service.ts';
 import { readShape } from '../input/input.service.ts';
 import { compileChart, sumConfig, type ChartPlan } from './chart.ts';
 import type { VisualizationData } from './plot.model.ts';
@@ -126,7 +126,7 @@ async function readChart(
   const { request, isSample, ...plan } = compileChart(chartType, config);
   const key = makeCacheKey(ctx, table, { source, asked: { ...request, isSample } });
   const kept = ctx.pages.find(key);
-  const release = kept ? () => undefined : await ctx.shares.acquire(caller.userId, table.organizationId, signal);
+  const release = kept ? () => undefined : await ctx.shares.acquire(findShare(caller, table), signal);
   try {
     const options = { signal, timeoutMs: ctx.config.limits.statementTimeoutMs, tag: caller.requestId };
     const read = async () => {
@@ -186,7 +186,7 @@ async function readRows(ctx: Context, asker: Asker, visualization: Drawable): Pr
  */
 export async function makeOfRows<T>(ctx: Context, asker: Asker, drawn: Drawable, make: (read: ChartRows) => Promise<T>): Promise<T> {
   const { userId } = asker.caller;
-  const release = await ctx.drawingShares.acquire(userId, userId, asker.signal);
+  const release = await ctx.drawingShares.acquire({ caller: userId, owner: userId }, asker.signal);
   try {
     return await make(await readRows(ctx, asker, drawn));
   } catch (error) {
