@@ -44,14 +44,14 @@ async function listTables(client: pg.Client): Promise<Omit<SnapshotTable, 'rows'
 }
 
 /**
- * Writes every table of the database except `skip` to a file of its own, all as of one moment. `meanwhile` can read text columns of the tables as of that
- * moment. The service may run.
+ * Writes every table of the database except `skip` to a file of its own, all as of one moment. `meanwhile` can read columns of the tables as of that moment,
+ * as text. The service may run.
  */
 export function writeSnapshot(
   url: string,
   folder: string,
   skip: ReadonlySet<string>,
-  meanwhile: (read: (table: string, column: string) => Promise<string[]>) => Promise<void>,
+  meanwhile: (read: (table: string, ...columns: string[]) => Promise<(string | null)[][]>) => Promise<void>,
 ): Promise<Snapshot> {
   return withClient(url, async (client) => {
     await mkdir(folder, { recursive: true });
@@ -77,11 +77,10 @@ export function writeSnapshot(
       if (rows[0]) sequences.push({ ...sequence, ...rows[0] });
     }
     const migrations = await listMigrations(client);
-    await meanwhile(async (name, column) => {
-      const { rows } = await client.query<{ value: string }>(
-        `select ${pg.escapeIdentifier(column)} as value from ${full({ schema: 'public', name })} order by 1`,
-      );
-      return rows.map(({ value }) => value);
+    await meanwhile(async (name, ...columns) => {
+      const texts = columns.map((column) => `${pg.escapeIdentifier(column)}::text`);
+      const text = `select ${texts.join(', ')} from ${full({ schema: 'public', name })} order by 1`;
+      return (await client.query<(string | null)[]>({ text, rowMode: 'array' })).rows;
     });
     await client.query('commit');
     return { migrations, tables, sequences };

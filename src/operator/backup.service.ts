@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Database } from '../database/database.ts';
 import { canReadSnapshot, isUnused, listMigrationsOf, readSnapshot, writeSnapshot, type Snapshot } from '../database/snapshot.ts';
 import { StartError } from '../errors.ts';
+import { listLog } from '../lakehouse/tables/delta/publisher.ts';
 import { setPlace } from '../lakehouse/tables/files/place.ts';
 import { readJson } from '../json.ts';
 import type { ObjectStore } from '../storage/objects.ts';
@@ -59,7 +60,7 @@ async function requireEmpty(folder: string): Promise<void> {
 }
 
 /**
- * Writes a backup while the service runs: all tables as one moment had them, the lake files that they list, and everything else of the data folder.
+ * Writes a backup while the service runs: all tables as one moment had them, the files and logs of the lake that they tell of, and everything else of the data folder.
  * `backup.json` comes last: a folder without it is no backup. Errors: StartError.
  */
 export async function makeBackup(
@@ -75,7 +76,10 @@ export async function makeBackup(
   let lakeFiles = 0;
   let otherFiles = 0;
   const snapshot = await writeSnapshot(url, join(folder, TABLES), NOT_WRITTEN, async (read) => {
-    for (const path of await read('lake_files', 'path')) {
+    const paths = (await read('lake_files', 'path')).map(([path]) => path ?? '');
+    for (const [id, experimentId, version] of await read('lake_tables', 'id', 'experiment_id', 'published_version'))
+      if (version) paths.push(...(await listLog(lake, { id: id ?? '', experimentId: experimentId ?? '' }, Number(version))));
+    for (const path of paths) {
       const to = join(folder, FILES, 'lake', path);
       await mkdir(dirname(to), { recursive: true, mode: 0o700 });
       try {

@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
+import { snapshotAt, versionsIn } from '../lakehouse/log-reader.ts';
 import { filesOf, tablesOf } from '../support/backups.ts';
 import { listen } from '../support/listeners.ts';
 import { makePerson, type Person } from '../support/cast.ts';
@@ -112,6 +113,18 @@ test('a backup that is made under load is restored into an empty folder, every t
       30_000,
     );
     expect(rows).toBe(inbox * 2);
+    // readers of Delta tables find every version, those of before the backup and those of after it
+    const tables = join(restored, 'lake', 'tables', experimentId);
+    const countLogged = (id: string) => {
+      const { files } = snapshotAt(join(tables, id), versionsIn(join(tables, id)).at(-1) ?? 0);
+      return [...files.values()].reduce((sum, { stats }) => sum + stats.numRecords, 0);
+    };
+    const logged = await eventually(
+      async () => readdirSync(tables).map(countLogged),
+      (sums) => sums.includes(inbox * 2),
+      30_000,
+    );
+    expect(logged).toContain(inbox * 2);
     // who listened before must read anew: what followed in the other database did not happen here
     const resumed = listen(`${heir.baseUrl}${changes}`, { 'x-api-key': owner.apiKey, 'last-event-id': lastEventId });
     expect((await resumed.until(() => true)).data).toEqual({ reason: 'forgotten' });

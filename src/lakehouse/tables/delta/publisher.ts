@@ -70,6 +70,20 @@ export async function publishWaiting(
   return published;
 }
 
+const NUMBERED = /\/(\d{20})\.(json|checkpoint\.parquet)$/;
+
+/** Lists the entries and checkpoints of a table's log up to a version. */
+export async function listLog(
+  lake: ObjectStore,
+  { id, experimentId }: { id: string; experimentId: string },
+  version: number,
+): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of lake.list(`${printTableFolder(experimentId, id)}/${LOG_FOLDER}/`))
+    if (Number(NUMBERED.exec(key)?.[1] ?? Infinity) <= version) keys.push(key);
+  return keys;
+}
+
 /** Removes the log of a deleted table, so that no new reader finds it. The files stay for readers that have already opened the table. */
 export const removeLog = (
   { db, lake }: Pick<PublishDeps, 'db' | 'lake'>,
