@@ -40,7 +40,7 @@ class UsageError extends Error {}
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 function needed(value: string | undefined, name: string): string {
-  if (value === undefined || value.trim() === '') throw new UsageError(`--${name} is missing`);
+  if (value === undefined || value.trim() === '') throw new UsageError(`${name} is missing`);
   return value.trim();
 }
 
@@ -64,21 +64,21 @@ async function user(db: Database, args: string[]): Promise<void> {
   };
   const [verb, target] = positionals;
   if (verb === 'create') {
-    const email = needed(values.email, 'email');
+    const email = needed(values.email, '--email');
     const made = await createUser(db, {
       email,
-      firstName: needed(values['first-name'], 'first-name'),
-      lastName: needed(values['last-name'], 'last-name'),
+      firstName: needed(values['first-name'], '--first-name'),
+      lastName: needed(values['last-name'], '--last-name'),
       verified: true,
     });
     const { key: secret } = await createApiKey(db, { userId: made.id, ...key });
     say(JSON.stringify({ userId: made.id, organizationId: made.organizationId, email, apiKey: secret }, null, 2));
   } else if (verb === 'create-key') {
-    const userId = await findUserOfEmail(db, needed(values.email, 'email'));
+    const userId = await findUserOfEmail(db, needed(values.email, '--email'));
     if (userId === undefined) throw new UsageError('there is no account with that address');
     say(JSON.stringify({ userId, apiKey: (await createApiKey(db, { userId, ...key })).key }, null, 2));
   } else if (verb === 'revoke-key') {
-    say(JSON.stringify({ revoked: (await revokeKey(db, needed(target, 'key'))).id }));
+    say(JSON.stringify({ revoked: (await revokeKey(db, needed(target, 'KEY_OR_ID'))).id }));
   } else throw new UsageError('say create, create-key or revoke-key');
 }
 
@@ -96,8 +96,8 @@ async function season(dataDir: string, args: string[]): Promise<void> {
 
 /** The span of a replay: a day in UTC, or from one time to another. */
 function spanOf({ day, from, to }: { day?: string; from?: string; to?: string }): { from: string; to: string } {
-  const start = Date.parse(day === undefined ? needed(from, 'from') : `${day}T00:00:00Z`);
-  const end = day === undefined ? Date.parse(needed(to, 'to')) : start + 86_400_000;
+  const start = Date.parse(day === undefined ? needed(from, '--from') : `${day}T00:00:00Z`);
+  const end = day === undefined ? Date.parse(needed(to, '--to')) : start + 86_400_000;
   if (Number.isNaN(start) || Number.isNaN(end) || start >= end)
     throw new UsageError('--day is YYYY-MM-DD; --from and --to are times, the first before the second');
   return { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
@@ -153,7 +153,7 @@ async function readText(path: string): Promise<string> {
 async function importFile(tools: ImportTools, args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { owner: { type: 'string' } } });
   const text = await readText(resolve(needed(positionals[0], 'FILE')));
-  const ownerId = values.owner === undefined ? undefined : await findUserOfEmail(tools.db, needed(values.owner, 'owner'));
+  const ownerId = values.owner === undefined ? undefined : await findUserOfEmail(tools.db, needed(values.owner, '--owner'));
   if (values.owner !== undefined && ownerId === undefined) throw new UsageError('there is no account with that address');
   try {
     say(JSON.stringify(await importProjectFile(tools, text, ownerId), null, 2));

@@ -10,12 +10,14 @@ function isSmtpUrl(text: string): boolean {
   }
 }
 
+const FORM = 'it must be smtp://user:password@host:port';
+
 /** The settings of letters, by name. */
 export const MAIL_ENVIRONMENT = {
   /** `smtp://user:password@host:port` or `smtps://…`; unset: letters are files in DATA_DIR/outbox. */
   SMTP_URL: z
-    .url({ protocol: /^smtps?$/ })
-    .refine(isSmtpUrl, 'it must be smtp://user:password@host:port')
+    .url({ protocol: /^smtps?$/, error: FORM })
+    .refine(isSmtpUrl, FORM)
     .optional(),
   /** Without an address a letter has no sender, and mail servers refuse it. */
   MAIL_FROM: z

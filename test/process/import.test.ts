@@ -70,7 +70,7 @@ test('what cannot be imported is refused with the reason, and leaves nothing', a
   const before = await experimentsOf();
   const project = file('other.json', PROJECT.replace('Brought over', 'Other'));
   const refused: [string[], RegExp][] = [
-    [[], /FILE is missing[^]*usage:/],
+    [[], /^FILE is missing[^]*usage:/],
     [[file('binary.json', Buffer.from([0x7b, 0xff, 0x7d]))], /cannot be read/],
     [[project], /experiment\/createdBy/],
     [[project, '--owner', 'nobody@example.org'], /no account with that address/],

@@ -27,6 +27,7 @@ const WRONG: [setting: Record<string, string>, sentence: string][] = [
     'BASE_URL is not valid: it must be an origin such as https://field.example.org, without a path.',
   ],
   [{ BASE_URL: 'https://example.org?a=1' }, 'BASE_URL is not valid: it must be an origin'],
+  [{ SMTP_URL: 'https://mail.example.org' }, 'SMTP_URL is not valid: it must be smtp://user:password@host:port.'],
   [{ SMTP_URL: 'smtp://' }, 'SMTP_URL is not valid: it must be smtp://user:password@host:port.'],
   [{ SMTP_URL: 'smtp://user:50%@mail.example.org' }, 'SMTP_URL is not valid: it must be smtp://user:password@host:port.'],
   [{ MAIL_FROM: 'fieldlake' }, 'MAIL_FROM is not valid: it must be an address, or a name and <an address>.'],
