@@ -34,9 +34,10 @@ export class MetadataController extends ApiController {
   }
 
   /**
-   * Only for owners and admins of the experiment. Its columns join the measurements that answer a question with one of its identifiers. Column names
-   * that every measurement has refuse with INVALID_INPUT (400); more than 100 tables, 50,000,000 characters, or 5,000,000 cells together (joined
-   * rows by columns) with METADATA_FULL (409). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
+   * Only for owners and admins of the experiment. Its columns join the measurements that answer a question with one of its identifiers. Of tables
+   * with one column name the newer value counts; a name that the measurements' table has besides is `metadata_<name>` there. Column names that every
+   * measurement has refuse with INVALID_INPUT (400); more than 100 tables, 50,000,000 characters, or 5,000,000 cells together (joined rows by
+   * columns) with METADATA_FULL (409). An archived experiment refuses with EXPERIMENT_ARCHIVED (409).
    * @summary Add a metadata table
    */
   @Post()
