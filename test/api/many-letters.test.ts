@@ -7,7 +7,7 @@ import { makeResource } from '../support/resources.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** Letters that one person has sent to one address in a day. */
-const MOST = 5;
+const MOST = 10;
 
 let site: TestServer;
 beforeAll(async () => {

@@ -28,7 +28,7 @@ export class InvitationsController extends ApiController {
 
   /**
    * For everybody who may share the resource; to the service itself (`platform`), for everybody who is signed in. The grant is made when that address
-   * signs in, within 30 days; at once (`status` is `accepted`) where it is the proven address of an account. A live invitation is answered as it is and not sent again. Five
+   * signs in, within 30 days; at once (`status` is `accepted`) where it is the proven address of an account. A live invitation is answered as it is and not sent again. Ten
    * letters a day at most go from one person to one address; further ones are left out. Refused with ALREADY_GRANTED, ACCOUNT_EXISTS,
    * TOO_MANY_INVITATIONS (100 pending ones), EXPERIMENT_ARCHIVED (409), INVALID_EMAIL (400), and INVITATION_BUDGET_SPENT (429) after 20 invitations
    * to the service in a day.

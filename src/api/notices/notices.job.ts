@@ -76,7 +76,7 @@ const DAY = 86_400;
 
 /** Lists the budgets of a letter: of who has it sent to one address, and to all. A letter beyond is left out, for what it tells stands in the console. */
 const budgetsOf = ({ byId, to }: Outgoing) => [
-  { budget: { kind: 'notices-to-address', most: 5, seconds: DAY }, subject: `${byId} ${to}` },
+  { budget: { kind: 'notices-to-address', most: 10, seconds: DAY }, subject: `${byId} ${to}` },
   { budget: { kind: 'notices-of-sender', most: 500, seconds: DAY }, subject: byId },
 ];
 

@@ -31,7 +31,7 @@ import { listTeamsOf } from './teams.queries.ts';
 export class OrganizationInvitationsController extends ApiController {
   /**
    * Only for owners and admins by a session, else YOU_ARE_NOT_ALLOWED_TO_INVITE_USERS_TO_THIS_ORGANIZATION (403); only an owner may invite an owner.
-   * The invitation lives 48 hours and goes out by letter; with `resend` a live one is prolonged and sent again as it was; five letters a day
+   * The invitation lives 48 hours and goes out by letter; with `resend` a live one is prolonged and sent again as it was; ten letters a day
    * at most go from one person to one address. Refused with
    * USER_IS_ALREADY_A_MEMBER_OF_THIS_ORGANIZATION, USER_IS_ALREADY_INVITED_TO_THIS_ORGANIZATION, TEAM_NOT_FOUND (400), and INVITATION_LIMIT_REACHED
    * (403) at 100 pending ones.
