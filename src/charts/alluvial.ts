@@ -26,13 +26,19 @@ function stack(weights: ReadonlyMap<string, number>): Map<string, Band> {
 const stagesOf = ({ axes }: Chart) => Object.keys(axes).filter((channel) => /^groupBy\d+$/.test(channel));
 const smooth = (t: number) => t * t * (3 - 2 * t);
 
-/** Ribbons from stage to stage, as wide as what flows. */
-export const drawAlluvial: SpecMaker = (chart) => {
+/** Lists the ways through all stages, and what flows on each. What is below zero has no width, and is not drawn. */
+export function listFlows(chart: Chart): { names: string[]; weight: number }[] {
   const stages = stagesOf(chart);
-  const rows = flatten(chart).map((row) => ({
+  return flatten(chart).map((row) => ({
     names: stages.map((stage) => printText(row[stage], '–')),
     weight: row['value'] === undefined ? 1 : Number(row['value']) || 0,
   }));
+}
+
+/** Ribbons from stage to stage, as wide as what flows. */
+export const drawAlluvial: SpecMaker = (chart) => {
+  const stages = stagesOf(chart);
+  const rows = listFlows(chart).filter(({ weight }) => weight >= 0);
   const weigh = (name: (names: string[]) => string) => {
     const weights = new Map<string, number>();
     for (const { names, weight } of rows) weights.set(name(names), (weights.get(name(names)) ?? 0) + weight);

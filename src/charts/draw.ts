@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { Resvg } from '@resvg/resvg-js';
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
-import { drawAlluvial } from './alluvial.ts';
+import { drawAlluvial, listFlows } from './alluvial.ts';
 import { basic, sumBars, sumSlices } from './basic.ts';
 import { countPoints, findStep, MOST_LINE_POINTS, type Chart } from './chart.ts';
 import { gatherCells, MOST_HEATMAP_CELLS } from './heatmap.ts';
@@ -71,14 +71,29 @@ const LINED: ReadonlySet<string> = new Set(['line', 'area']);
 
 const GROUPED: ReadonlySet<string> = new Set(['box-plot', 'violin-plot']);
 
+/** Says how many parts of a whole are below zero, and so are no parts. */
+function countBelow(sizes: readonly number[], what: string): string[] {
+  const below = sizes.filter((size) => size < 0).length;
+  return below === 0 ? [] : [`${below} ${below === 1 ? `${what} is` : `${what}s are`} below zero and not drawn.`];
+}
+
 /** Says what is left out of one picture of one type alone. */
 function listOwnOmissions(chart: Chart): string[] {
   const first = (most: number, of: number, what: string) =>
     of > most ? [`The first ${most.toLocaleString('en')} of ${of.toLocaleString('en')} ${what} are drawn.`] : [];
   if (GROUPED.has(chart.type)) return first(MOST_SAMPLES, gatherSamples(chart, { byGroup: true }).length, 'groups');
   if (chart.type === 'heatmap') return first(MOST_HEATMAP_CELLS, gatherCells(chart).length, 'cells');
-  const below = chart.type === 'pie' ? sumSlices(chart).filter(([, value]) => value < 0).length : 0;
-  return below === 0 ? [] : [`${below} ${below === 1 ? 'slice is' : 'slices are'} below zero and not drawn.`];
+  if (chart.type === 'pie')
+    return countBelow(
+      sumSlices(chart).map(([, value]) => value),
+      'slice',
+    );
+  if (chart.type === 'alluvial')
+    return countBelow(
+      listFlows(chart).map(({ weight }) => weight),
+      'flow',
+    );
+  return [];
 }
 
 /** Says which rows a picture is of. The first ones are in the order of x, so that whole bars may be among the others. */

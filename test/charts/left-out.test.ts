@@ -86,6 +86,19 @@ test('a slice below zero is left out of a pie, which says so', async () => {
   expect([svg.includes('75 %'), svg.includes('plot 2')]).toEqual([true, false]);
 });
 
+test('a flow below zero is left out of an alluvial chart, which says so', async () => {
+  const chart = (value: number[]): Chart => ({
+    type: 'alluvial',
+    title: '',
+    axes: { groupBy0: categories, groupBy1: categories, value: numbers },
+    series: [{ name: 'n', points: { groupBy0: plots(value.length), groupBy1: plots(value.length), value } }],
+  });
+  expect(saidOf(chart([3, 1, 0]))).toEqual([]);
+  expect(saidOf(chart([3, -1, -4]))).toEqual(['2 flows are below zero and not drawn.']);
+  const svg = await drawSvg(chart([3, -1, -4]));
+  expect([svg.includes('plot 0'), svg.includes('plot 1'), svg.includes('plot 2')]).toEqual([true, false, false]);
+});
+
 test('a radar leaves its outline open where a value is missing', () => {
   const chart = (last: number | null): Chart => ({
     type: 'radar',
