@@ -1,5 +1,6 @@
 /** Charts that count how many values lie in each part of a range. */
 import { findExtent, findLook, findRangeOfY, nameValues, pickFinite } from './chart.ts';
+import type { AxisKind } from './plotted.model.ts';
 import { listSamples } from './samples.ts';
 import { makeField, makeSeriesColor, type SpecMaker } from './spec.ts';
 
@@ -8,11 +9,27 @@ const ROUNDING = 1e-9;
 /** The least part of a range, as a share of its numbers: they have 16 digits. */
 const FINEST = 1e-12;
 
-/** Cuts a range into about thirty equal parts, at round values. */
-function cut([low, high]: readonly [number, number]) {
-  const least = Math.max((high - low) / 30, FINEST * Math.max(Math.abs(low), Math.abs(high)), Number.MIN_VALUE / FINEST);
+const SECOND = 1_000;
+const DAY = 86_400 * SECOND;
+/** Milliseconds of the parts of an hour and of a day that a clock shows as whole ones. */
+const CLOCK = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400].map(
+  (seconds) => seconds * SECOND,
+);
+
+/** Finds the first of 1, 2, 5, 10, 20, 50… that is no less. */
+function roundUp(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
-  const step = power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
+  return power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
+}
+
+/** Finds the first part of a day, or number of days, that is no less; both in milliseconds. */
+const roundTimeUp = (least: number): number =>
+  least <= SECOND ? roundUp(least) : (CLOCK.find((each) => each >= least) ?? DAY * roundUp(least / DAY));
+
+/** Cuts a range of a kind into about thirty equal parts, at round values. */
+function cut(kind: AxisKind | undefined, [low, high]: readonly [number, number]) {
+  const least = Math.max((high - low) / 30, FINEST * Math.max(Math.abs(low), Math.abs(high)), Number.MIN_VALUE / FINEST);
+  const step = kind === 'temporal' ? roundTimeUp(least) : roundUp(least);
   const start = Math.floor(low / step + ROUNDING) * step;
   const last = Math.max(0, Math.ceil((high - start) / step - ROUNDING) - 1);
   // the end of the range belongs to the last part
@@ -21,7 +38,7 @@ function cut([low, high]: readonly [number, number]) {
 }
 
 /** How a range of a channel that is cut into parts is drawn: ticks stand at the edges of the parts, and times are in UTC. */
-const partAxis = (kind: string | undefined, step: number) =>
+const partAxis = (kind: AxisKind | undefined, step: number) =>
   kind === 'temporal' ? { type: 'temporal', scale: { type: 'utc' } } : { type: 'quantitative', bin: { binned: true, step } };
 
 const histogram: SpecMaker = (chart) => {
@@ -29,7 +46,7 @@ const histogram: SpecMaker = (chart) => {
   const samples = listSamples(chart, { byGroup: false });
   // counts of several facets are compared, so that all are cut at the same places
   const [low, high] = findRangeOfY(chart.whole ?? chart);
-  const parts = cut([low, high]);
+  const parts = cut(chart.axes['y']?.kind, [low, high]);
   const values = samples.flatMap(({ s, sorted }) => {
     const counts = new Map<number, number>();
     for (const value of sorted) {
@@ -54,8 +71,8 @@ const histogram: SpecMaker = (chart) => {
 
 const plane: SpecMaker = (chart) => {
   const points = pickFinite(chart);
-  const across = cut(findExtent(points.map(({ x }) => x)));
-  const up = cut(findExtent(points.map(({ y }) => y)));
+  const across = cut(chart.axes['x']?.kind, findExtent(points.map(({ x }) => x)));
+  const up = cut(chart.axes['y']?.kind, findExtent(points.map(({ y }) => y)));
   const counts = new Map<string, { x: number; y: number; n: number }>();
   for (const point of points) {
     const [x, y] = [across.find(point.x), up.find(point.y)];

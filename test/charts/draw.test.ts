@@ -285,6 +285,22 @@ describe('what is said of many values is said of all of them', () => {
     expect(drawn('histogram', { y: tenths }).map(({ n }) => n)).toEqual([...Array.from({ length: 29 }, () => 1), 2]);
   });
 
+  test('a histogram of times is cut where a clock or a day begins', () => {
+    const from = Date.UTC(2026, 4, 3, 7, 41, 12);
+    const edges = (seconds: number) => {
+      const times = Array.from({ length: 500 }, (_, index) => from + (index / 499) * seconds * 1_000);
+      const bars = drawn('histogram', { y: times }, { y: { title: 't', kind: 'temporal' } }) as { from: number; to: number }[];
+      const [{ from: start, to } = { from: 0, to: 0 }] = bars.toSorted((a, b) => a.from - b.from);
+      return [new Date(start).toISOString(), (to - start) / 1_000];
+    };
+    expect(edges(0.9)).toEqual(['2026-05-03T07:41:12.000Z', 0.05]);
+    expect(edges(40)).toEqual(['2026-05-03T07:41:12.000Z', 2]);
+    expect(edges(1_000)).toEqual(['2026-05-03T07:41:00.000Z', 60]);
+    expect(edges(3 * 86_400)).toEqual(['2026-05-03T06:00:00.000Z', 10_800]);
+    expect(edges(29 * 86_400)).toEqual(['2026-05-03T00:00:00.000Z', 86_400]);
+    expect(edges(100 * 86_400)).toEqual(['2026-05-02T00:00:00.000Z', 5 * 86_400]);
+  });
+
   test('limits of a control chart are those of all values, and a value beyond them is drawn', () => {
     const limits = (rows: Record<string, unknown>[]) => Object.fromEntries(rows.flatMap(({ n, v }) => (n === undefined ? [] : [[n, v]])));
     const deviation = Math.sqrt((6_000 * 100) / 5_999);
