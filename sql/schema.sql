@@ -326,6 +326,7 @@ table exports
   CREATE INDEX exports_by_creator ON public.exports USING btree (created_by, created_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
   CREATE INDEX exports_by_table ON public.exports USING btree (experiment_id, table_identifier, created_at DESC, id DESC)
   CREATE INDEX exports_expiring ON public.exports USING btree (expires_at) WHERE ((status = 'completed'::text) AND (expired_at IS NULL))
+  CREATE INDEX exports_kept ON public.exports USING btree (created_by) WHERE ((status = 'completed'::text) AND (expired_at IS NULL))
   CREATE INDEX exports_unfinished ON public.exports USING btree (queued_at) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]))
 table firmware_releases
   repository text not null

@@ -105,6 +105,8 @@ const Environment = z.object({
   UPLOAD_PARQUET_EXPANSION: number(1, 1_000_000).default(20),
   EXPORTS_PER_CALLER: number(1, 100).default(2),
   EXPORT_RETENTION_DAYS: number(1, 3_650).default(30),
+  /** Gigabytes of files that one person keeps, before exports of theirs are refused. */
+  EXPORTS_KEPT_GB: number(1, 1_000_000).default(20),
   ...MAIL_ENVIRONMENT,
   /** Origins of web clients, separated by commas, besides our own. */
   TRUSTED_ORIGINS: z.string().default(''),
@@ -253,7 +255,7 @@ function settle(given: Readonly<Record<string, string | undefined>>) {
       keepDays: env.WEBHOOK_RETENTION_DAYS,
     },
     places: env.PLACES_URL === undefined ? undefined : { url: env.PLACES_URL.replace(/\/$/, ''), kind: env.PLACES_KIND },
-    exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS },
+    exports: { perCaller: env.EXPORTS_PER_CALLER, keepDays: env.EXPORT_RETENTION_DAYS, keptGigabytes: env.EXPORTS_KEPT_GB },
     lake,
     versions: { days: env.LAKE_VERSION_DAYS, most: env.LAKE_VERSIONS },
     secret: readSecret(dataDir, env.SECRET),

@@ -273,6 +273,7 @@ const catalogue = {
       `The file would have ${rows.toLocaleString('en')} rows; a sheet holds ${most.toLocaleString('en')}. Narrow it by filters, or take CSV or Parquet.`,
   ),
   exportNotFound: say(404, 'There is no such export in this experiment.'),
+  exportsFull: say(409, (held: string) => `You have ${held}, which is as much as one person may have; remove some of your exports first.`),
   exportNotYours: say(403, 'Another person made this export; removing it needs the manage action on the experiment.'),
   exportNotReady: say(409, 'The file is still being written; try again in a moment.'),
   exportFailed: say(409, (reason: string) => `This export failed: ${reason}`),

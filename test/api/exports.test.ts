@@ -260,6 +260,44 @@ describe('exports', () => {
     expect(many.map(({ status }) => status).toSorted()).toEqual([200, 404, 404, 404, 404]);
   });
 
+  test('of a person a hundred may be unfinished, and files be kept up to a size', async () => {
+    const release = await hold('member');
+    await grant(site.db, { id: experimentId, type: 'experiment' }, { user: site.cast.member.id }, 'viewer');
+    const ask = () => call('member', 'POST', '', { body: { tableName: tableId, format: 'csv' } });
+    const asked = await Promise.all(Array.from({ length: 104 }, ask));
+    expect(asked.filter(({ status }) => status === 201)).toHaveLength(100);
+    const refused = asked.filter(({ status }) => status !== 201);
+    for (const { status, body } of refused)
+      expect({ status, ...body }).toMatchObject({
+        status: 409,
+        code: 'EXPORTS_FULL',
+        detail: 'You have 100 exports that are not finished, which is as much as one person may have; remove some of your exports first.',
+      });
+    await start({});
+    const [first, second, ...others] = asked.flatMap(({ status, body }) => (status === 201 ? [body.exportId as string] : []));
+    for (const each of others) expect((await call('member', 'DELETE', `/${each}`)).status).toBe(200);
+    await release();
+    expect((await finished(first!, 'member')).status).toBe('completed');
+    expect((await finished(second!, 'member')).status).toBe('completed');
+
+    // what is in the queue when a file comes to be too large is not written
+    const again = await hold('member');
+    const waiting = await start({}, 'member');
+    await set(sql('test')`update exports set file_size = 20 * 1073741824::bigint where id = ${first!}`);
+    expect((await ask()).body).toMatchObject({
+      code: 'EXPORTS_FULL',
+      detail: expect.stringContaining('You have 20 GB of exported files,'),
+    });
+    await again();
+    expect(await finished(waiting, 'member')).toMatchObject({
+      status: 'failed',
+      errorMessage: expect.stringContaining('20 GB of exported files'),
+    });
+    await start({});
+    expect((await call('member', 'DELETE', `/${first}`)).status).toBe(200);
+    expect((await ask()).status).toBe(201);
+  });
+
   test('DELETE /api/v1/experiments/{id}/data/exports/{exportId}: not ready, cancelled, failed, expired, removed', async () => {
     const release = await hold('viewer');
     const exportId = await start({});

@@ -47,6 +47,21 @@ export const insertExport = (tx: Transaction, row: NewExportRow) =>
       ${row.names}, ${row.createdBy}
     from experiments e where e.id = ${row.experimentId} for key share of e`);
 
+/** Waits for others who put an export of this person into the queue, so that they count each other's. */
+export const lockNewExports = (tx: Transaction, createdBy: string) =>
+  tx.run(sql('exports.lockNew')`select pg_advisory_xact_lock(hashtextextended('new exports ' || ${createdBy}::text, 0))`);
+
+/** How many exports of a person are not finished. */
+export const countOpen = (db: Queryable, createdBy: string) =>
+  db.count(
+    sql('exports.countOpen')`select count(*) as count from exports where created_by = ${createdBy} and status in ('queued', 'running')`,
+  );
+
+/** The bytes of the files that a person keeps. */
+export const sumKept = (db: Queryable, createdBy: string) =>
+  db.count(sql('exports.sumKept')`
+    select coalesce(sum(file_size), 0)::bigint as count from exports where created_by = ${createdBy} and status = 'completed' and expired_at is null and expires_at > now()`);
+
 /** Newest first. */
 export const listExports = (db: Queryable, table: { experimentId: string; tableIdentifier: string }, page: Slice) =>
   db.rows<ExportRow>(sql('exports.list')`

@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { decide } from '../../authorization/access.ts';
 import { openTable, setRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
+import type { Queryable } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { canBeRounded } from '../../lakehouse/ask/operands.ts';
 import { planRead } from '../../lakehouse/plan/planner.ts';
@@ -15,12 +16,15 @@ import type { Export, ExportProgress, ExportStarted, ExportStatus, NewExport } f
 import {
   cancelExport,
   countExports,
+  countOpen,
   deleteExport,
   deleteExportsOf,
   findExport,
   insertExport,
   listExports,
   listExportsToErase,
+  lockNewExports,
+  sumKept,
   type ExportRow,
   type NamesPolicy,
 } from './exports.queries.ts';
@@ -58,7 +62,17 @@ async function namesFor(ctx: Context, caller: Caller, table: OpenTable, anonymis
   return anonymise === true || table.scope.anonymised ? 'pseudonyms' : 'real';
 }
 
-/** Puts an export in the queue. Refuses at once what a read of the same query would refuse. Errors: namesDenied, tableVersionGone. */
+/** How many exports of one person may be unfinished. */
+const MOST_OPEN = 100;
+const GIGABYTE = 1_073_741_824;
+
+/** Refuses to write more for whoever keeps as many bytes as one person may. Errors: exportsFull. */
+export async function requireRoom(ctx: Context, db: Queryable, personId: string): Promise<void> {
+  const { keptGigabytes } = ctx.config.exports;
+  if ((await sumKept(db, personId)) >= keptGigabytes * GIGABYTE) throw errors.exportsFull(`${keptGigabytes} GB of exported files`);
+}
+
+/** Puts an export in the queue. Refuses at once what a read of the same query would refuse. Errors: namesDenied, tableVersionGone, exportsFull. */
 export async function startExport(ctx: Context, caller: Caller, table: OpenTable, body: NewExport): Promise<ExportStarted> {
   const names = await namesFor(ctx, caller, table, body.anonymizeContributors);
   const query = parametersOf(body);
@@ -78,6 +92,9 @@ export async function startExport(ctx: Context, caller: Caller, table: OpenTable
       names,
       createdBy: caller.userId,
     };
+    await lockNewExports(tx, caller.userId);
+    if ((await countOpen(tx, caller.userId)) >= MOST_OPEN) throw errors.exportsFull(`${MOST_OPEN} exports that are not finished`);
+    await requireRoom(ctx, tx, caller.userId);
     if ((await insertExport(tx, row)) === 0) throw errors.resourceNotFound('experiment');
     await audit(tx, caller, {
       action: 'export.created',

@@ -9,7 +9,7 @@ import { MOST_SHEET_ROWS } from '../../lakehouse/read/spreadsheet.ts';
 import { readRequest } from '../../lakehouse/ask/request.ts';
 import { openSource } from '../data/data.service.ts';
 import { publishEvent } from '../events/events.service.ts';
-import { printExportKey, removeObjects, WRITE_EXPORT } from './exports.service.ts';
+import { printExportKey, removeObjects, requireRoom, WRITE_EXPORT } from './exports.service.ts';
 import {
   beatExport,
   claimExport,
@@ -73,6 +73,7 @@ async function* metered(body: AsyncIterable<Uint8Array>, progress: Progress): As
 /** Writes the rows to an object of this attempt and makes the export complete, unless the attempt has been overtaken. */
 async function writeFile(ctx: Context, row: ExportRow, progress: Progress, signal: AbortSignal): Promise<void> {
   const { table, names } = await tableOf(ctx, row);
+  if (row.createdBy !== null) await requireRoom(ctx, ctx.db, row.createdBy);
   const request = readRequest(row.query);
   // what failed may have been too wide for the engine of exports, which has a quarter of the memory
   const engines = row.errors === 0 ? ctx.exporting : ctx.reads;
