@@ -43,6 +43,7 @@ test('a broker closes though somebody is connected and says nothing', async () =
 test('those who say nothing keep no device out, and cut none off', async () => {
   at = await openBroker({ limits: { connections: 6, connectSeconds: 60 } });
   const first = await at.asDevice(await at.newDevice([]));
+  const began = performance.now();
   const silent: Socket[] = [];
   for (const withTls of [false, true, false, true, false]) silent.push(await openSilent(withTls));
   const second = await at.asDevice(await at.newDevice([]));
@@ -51,8 +52,11 @@ test('those who say nothing keep no device out, and cut none off', async () => {
   for (let more = 0; more < 20; more += 1) silent.push(await openSilent());
   await until(() => silent.filter(({ closed }) => !closed).length === 4, 'as many connections as there may be');
   expect([first.connected, second.connected]).toEqual([true, true]);
-  // what is told of many is one line
-  expect(at.refusals).toEqual([{ reason: 'too-many-connections', clientId: null, principal: null, topic: null }]);
+  // what is told of many is one line a second
+  const most = 1 + Math.floor((performance.now() - began) / 1_000);
+  const line = { reason: 'too-many-connections', clientId: null, principal: null, topic: null };
+  expect(at.refusals).toEqual(Array.from({ length: Math.min(most, at.refusals.length) }, () => line));
+  expect(at.refusals.length).toBeGreaterThan(0);
 });
 
 test('where every connection is a device, one more is refused', async () => {
