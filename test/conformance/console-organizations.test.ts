@@ -308,7 +308,7 @@ test('makes a webhook, whose secret is shown once, and sends again', { timeout: 
 test('an outsider sees nothing of a private organization', { timeout: 180_000 }, async () => {
   const { page, context } = await openAs('phone', 'viewer@leaf-lab.example');
   await page.goto(leafLab());
-  await page.getByRole('heading', { name: 'That did not work' }).waitFor();
+  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
   await looksRight(page, 'organization-stranger-phone');
   await context.close();
 });
