@@ -38,11 +38,11 @@ export function KeysPanel() {
     sayDone(said.revoked);
   };
   return (
-    <section className="panel" aria-labelledby="keys-title">
+    <section className="panel" aria-labelledby="keys-title" data-awaited={keys.isLoading}>
       <h2 id="keys-title">{said.title}</h2>
       <Problem error={keys.error} />
       {keys.data?.length === 0 ? <p className="quiet">{said.none}</p> : null}
-      <ul className="rows" id="keys" data-awaited={keys.isLoading}>
+      <ul className="rows" id="keys">
         {keys.data?.map((key) => (
           <li key={key.id}>
             <div>
