@@ -30,9 +30,9 @@ export class ExportsController extends ApiController {
   /**
    * For everybody who may read the table's rows; of raw and uploaded ones that needs contribute access, else TABLE_DENIED (403). The file is written
    * in the background, from the same query as a read of the data and with the same refusals; its rows are those of the table's version now, or of
-   * `asOf`. Two exports of yours run at once, unless the operator sets another number; more wait. With 100 unfinished ones, or
-   * 20 GB of files that are kept, more are refused with EXPORTS_FULL (409); the operator may set another number of these, too. Real names in an anonymised experiment are for its owners and
-   * admins, else NAMES_DENIED (403).
+   * `asOf`. Two exports of yours run at once, unless the operator sets another number; more wait. Who has 100 unfinished ones, or keeps 20 GB of files
+   * (unless the operator sets another size), is refused with EXPORTS_FULL (409). Real names in an anonymised experiment are for its owners and admins,
+   * else NAMES_DENIED (403).
    * @summary Export a table to a file
    */
   @Post()
