@@ -31,7 +31,7 @@ import { makeHarshRequest } from './spark/harsh.ts';
 import { SparkWarehouse, layLive } from './spark/lake.ts';
 
 const soak = Number(process.env.SOAK ?? 0);
-const requests = soak > 0 ? 5_000 * soak : 600;
+const requests = soak > 0 ? 5_000 * soak : 500;
 const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000_000);
 
 let lake: Lake;
@@ -184,16 +184,36 @@ interface Candidate {
   statements: readonly Statement[];
 }
 const COUNT = [{ column: '*', function: 'count', alias: 'n' }] as const;
-/** What random requests ask of few rows, or of none that shows the difference: the hours of each zone, and letters of both cases. */
+/** What random requests ask of few rows, or of none that shows the difference, in few words: those are quick to plan. */
 const ALWAYS: readonly Asked[] = [
-  ...ZONES.map((timezone) => ({
+  ...ZONES.flatMap((timezone) =>
+    ['hour', 'day'].map((timeBucket) => ({
+      filters: [],
+      aggregation: { groupBy: [{ column: 'at', timeBucket, timezone }], functions: [...COUNT] },
+    })),
+  ),
+  ...['a', 'A', '_', '%'].flatMap((value) =>
+    ['contains', 'starts_with'].map((operator) => ({
+      filters: [{ column: 'txt', operator, value }],
+      aggregation: { groupBy: [{ column: 'txt' }], functions: [...COUNT] },
+    })),
+  ),
+  {
     filters: [],
-    aggregation: { groupBy: [{ column: 'at', timeBucket: 'hour', timezone }], functions: [...COUNT] },
-  })),
-  ...['a', 'A'].map((value) => ({
-    filters: [{ column: 'txt', operator: 'contains', value }],
-    aggregation: { groupBy: [{ column: 'txt' }], functions: [...COUNT] },
-  })),
+    aggregation: {
+      groupBy: [{ column: 'bool' }],
+      functions: [
+        { column: 'int', function: 'avg' },
+        { column: 'big', function: 'sum' },
+      ],
+    },
+  },
+  {
+    filters: [],
+    aggregation: { groupBy: [{ column: 'int' }, { column: 'at', timeBucket: 'month' }], functions: [{ column: 'big', function: 'avg' }] },
+  },
+  { filters: [], aggregation: { groupBy: [{ column: 'int' }], functions: [...COUNT] }, limit: 3 },
+  { filters: [], columns: ['big', 'at'], page: 2, pageSize: 7 },
 ];
 
 let candidates: readonly Candidate[] = [];
