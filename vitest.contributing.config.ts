@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...asNpm,
     include: ['test/contributing/**/*.test.ts'],
-    maxWorkers: 1,
+    maxWorkers: 2,
     testTimeout: 600_000,
     hookTimeout: 120_000,
   },
