@@ -10,7 +10,7 @@ import { loadSeason, SEASON_ROWS } from './operator/sample/season.service.ts';
 import { compactTables } from './api/data/compaction.service.ts';
 import { checkDatabricks, registerTables } from './operator/databricks.service.ts';
 import { loadLakeStatus, migrateLake, replayLake, verifyLake, type LakeTools } from './operator/lake.service.ts';
-import { readConfig, type Config } from './config.ts';
+import { readConfig, USUAL_PORT, type Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
@@ -168,7 +168,7 @@ async function importFile(tools: ImportTools, args: string[]): Promise<void> {
 async function withJobs(config: Config, db: Database, url: string, work: (tools: ImportTools) => Promise<void>): Promise<void> {
   const jobs = await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined });
   try {
-    await work({ db, jobs, config, baseUrl: config.baseUrl ?? `http://127.0.0.1:${config.port}` });
+    await work({ db, jobs, config, baseUrl: config.baseUrl ?? `http://127.0.0.1:${config.port ?? USUAL_PORT}` });
   } finally {
     await jobs.stop();
   }

@@ -15,6 +15,9 @@ import { LAKE_ENVIRONMENT, readLakeSettings } from './lakehouse/tables/files/lak
 /** A setting that is wrong. */
 export class ConfigError extends StartError {}
 
+/** Where the API listens when nobody says otherwise. */
+export const USUAL_PORT = 3_000;
+
 const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 const secretHex = z.string().regex(/^[0-9a-f]{64}$/i, 'it must be 64 hexadecimal digits');
 const onOff = z.enum(['on', 'off']).transform((text) => text === 'on');
@@ -22,7 +25,8 @@ const onOff = z.enum(['on', 'off']).transform((text) => text === 'on');
 const repository = z.string().regex(/^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/, 'it must be owner/name');
 
 const Environment = z.object({
-  PORT: number(0, 65_535).default(3000),
+  /** USUAL_PORT when unset, or a free one where that is taken and no BASE_URL says where others reach us. */
+  PORT: number(0, 65_535).optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   ADMIN_PORT: number(0, 65_535).default(0),
   DATA_DIR: z.string().min(1).default('.data'),

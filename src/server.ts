@@ -9,7 +9,7 @@ import { preparePartners, prepareViews } from './operator/sample/views.service.t
 import { runBroker } from './api/messages/broker.service.ts';
 import { createApp } from './app.ts';
 import { issueLink } from './auth/proofs/links.ts';
-import { ConfigError, readConfig, type Config } from './config.ts';
+import { ConfigError, readConfig, USUAL_PORT, type Config } from './config.ts';
 import type { Context } from './context.ts';
 import { createContext } from './compose.ts';
 import { StartError } from './errors.ts';
@@ -38,12 +38,14 @@ export interface RunningServer {
 const urlOf = (server: Server, host: string) =>
   `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
 
-async function listen(server: Server, port: number, host: string, name: string): Promise<void> {
+/** Opens the port that the setting of this name chose; `orFree`, another one where it is taken. Errors: ConfigError. */
+async function listen(server: Server, port: number, host: string, name: string, orFree = false): Promise<void> {
   server.listen(port, host);
   try {
     await once(server, 'listening');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE' && orFree) return listen(server, 0, host, name);
     if (code === 'EACCES') throw new ConfigError(`${name} ${port} may not be opened by this account; choose one above 1023.`);
     if (code === 'EADDRINUSE') throw new ConfigError(`${name} ${port} is in use on ${host}; choose another, or 0 to have one picked.`);
     throw new ConfigError(`${name} ${port} cannot be opened on HOST ${host}: ${message}.`, { cause: error });
@@ -93,7 +95,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const admin = createServer(createAdminApp(context));
     const drains = [makeDrain(server), makeDrain(admin)];
     await listen(admin, config.adminPort, '127.0.0.1', 'ADMIN_PORT');
-    await listen(server, config.port, config.host, 'PORT');
+    // behind a BASE_URL something else looks for us at the usual port
+    await listen(server, config.port ?? USUAL_PORT, config.host, 'PORT', config.port === undefined && config.baseUrl === undefined);
     const localUrl = urlOf(server, { '0.0.0.0': '127.0.0.1', '::': '::1' }[config.host] ?? config.host);
     context.baseUrl = config.baseUrl ?? localUrl;
     const stopBroker = await runBroker(context);
@@ -164,7 +167,7 @@ async function main(role: string | undefined): Promise<void> {
     throw error;
   });
   if (leaving.signal.aborted) return;
-  const { context, baseUrl, adminUrl } = running;
+  const { context, baseUrl, adminUrl, localUrl } = running;
   watchFaults({ log: context.log, setReady: (ready) => (context.ready = ready && !stopping), end: () => stop(1) });
   void context.givenUp.then((error) => {
     process.stderr.write(`fieldlake cannot go on: ${error.message}\n`);
@@ -180,6 +183,8 @@ async function main(role: string | undefined): Promise<void> {
   process.stdout.write(
     `fieldlake is ready at ${baseUrl} (documentation: ${baseUrl}/docs/api, operators: ${adminUrl}/health/ready)\n${letters}`,
   );
+  if (context.config.port === undefined && new URL(localUrl).port !== String(USUAL_PORT))
+    process.stdout.write(`It listens on another port than usual, since ${USUAL_PORT} is taken; PORT chooses another.\n`);
   if (context.iot.broker && context.config.iot.port === undefined && context.iot.broker.port !== MQTT_PORT)
     process.stdout.write(`Devices connect to port ${context.iot.broker.port}, since ${MQTT_PORT} is taken; BROKER_PORT chooses another.\n`);
   if (context.config.sampleData && context.config.worker) await offerSample(running, leaving.signal);

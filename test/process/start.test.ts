@@ -250,6 +250,22 @@ describe.concurrent('what surrounds a start', () => {
     }
   }, 180_000);
 
+  test('a taken port 3000 that nobody asked for does not stop it; behind a BASE_URL it does', async () => {
+    const usual = await take(3_000);
+    const server = await spawnServer({ PORT: '', DATA_DIR: folder() });
+    try {
+      expect(new URL(server.baseUrl).port).not.toBe('3000');
+      await said(server, 'since 3000 is taken; PORT chooses another.');
+      expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
+    } finally {
+      await server.kill('SIGTERM');
+    }
+    const { code, text } = await failing({ PORT: '', DATA_DIR: folder(), BASE_URL: 'https://not-there-yet.example' });
+    usual.free();
+    expect(code).toBe(1);
+    expect(text).toContain('fieldlake cannot start: PORT 3000 is in use on 127.0.0.1; choose another');
+  }, 120_000);
+
   test.each(['PORT', 'BROKER_PORT'])(
     'a %s that was asked for and is taken stops it with a sentence',
     async (name) => {
