@@ -38,7 +38,7 @@ export interface Database extends Queryable {
    * Listens on a Postgres channel until the returned function is called. It connects anew when the connection is lost; what was said meanwhile is not heard.
    */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
-  /** Asks the database for any answer at all. */
+  /** Asks whether the database answers and takes writes. */
   ping(): Promise<void>;
   readonly pool: { total: number; idle: number; waiting: number };
   close(): Promise<void>;
@@ -111,6 +111,10 @@ const PIECE = 65_536;
 /** How long after the server's own limit we stop waiting for an answer. A server that cannot be reached ends no statement. */
 const SILENT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
+/** Fails as a write would; a pool drops the connection of a statement that failed, and the next one may lead elsewhere. */
+const PING = `do $$ begin
+  if current_setting('transaction_read_only')::boolean then raise sqlstate '25006' using message = 'the database is read-only'; end if;
+end $$`;
 
 function* pieces(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
@@ -195,7 +199,7 @@ export function openDatabase({
       }),
     listen: (channel, heard) => listenOn(url, channel, heard),
     ping: async () => {
-      await translated('ping', () => pool.query('select 1'));
+      await translated('ping', () => pool.query(PING));
     },
     get pool() {
       return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };

@@ -26,6 +26,11 @@ const byState: Readonly<Record<string, () => ApiError>> = {
   '22021': errors.textHoldsNul,
   '22P05': errors.textHoldsNul,
   '57014': errors.databaseTimeout,
+  // a standby, or a database whose provider lets nobody write: a new connection may lead to another
+  '25006': unavailable,
+  // the role may log in no more, or has another password
+  '28000': unavailable,
+  '28P01': unavailable,
   '53300': unavailable,
   '57P01': unavailable,
   // Postgres ends every connection when one of its processes was killed

@@ -61,11 +61,19 @@ async function connect(url: string): Promise<pg.Client> {
     const { message, code } = error as NodeJS.ErrnoException;
     throw new StartError(`DATABASE_URL leads to no database that can be used: ${message || String(code)}.`, { cause: error });
   }
-  const { rows } = await client.query<{ server_version: string }>('show server_version');
-  const version = rows[0]?.server_version ?? '';
-  if (Number.parseInt(version, 10) >= OLDEST_POSTGRES) return client;
+  const { rows } = await client.query<{ version: string; isReadOnly: boolean }>(
+    `select current_setting('server_version') as version, current_setting('transaction_read_only')::boolean as "isReadOnly"`,
+  );
+  const [{ version, isReadOnly }] = rows as [(typeof rows)[number]];
+  const problem =
+    Number.parseInt(version, 10) < OLDEST_POSTGRES
+      ? `a Postgres ${version}, and fieldlake needs Postgres ${OLDEST_POSTGRES}`
+      : isReadOnly
+        ? 'a Postgres that takes no writes: a standby, or one with default_transaction_read_only'
+        : undefined;
+  if (problem === undefined) return client;
   await client.end();
-  throw new StartError(`DATABASE_URL leads to a Postgres ${version}, and fieldlake needs Postgres ${OLDEST_POSTGRES}.`);
+  throw new StartError(`DATABASE_URL leads to ${problem}.`);
 }
 
 /** Checks that this role may make tables and roles in a database that has none of ours. Errors: StartError. */

@@ -1,6 +1,12 @@
 import express, { type Express } from 'express';
 import type { Context } from '../context.ts';
 
+/** Says what failed in the words of whoever refused it, such as a bucket or Postgres: only operators hear them. */
+function tellWhy(error: unknown): string {
+  if (!(error instanceof Error)) return 'failed';
+  return error.cause instanceof Error ? `${error.message} ${error.cause.message}` : error.message;
+}
+
 /** What operators see on the second, loopback-only port: metrics, and why the service is or is not ready. */
 export function createAdminApp(context: Context): Express {
   const app = express();
@@ -16,7 +22,7 @@ export function createAdminApp(context: Context): Express {
           const start = performance.now();
           const outcome = await check().then(
             (detail) => ({ ok: true, ...(detail === undefined ? {} : { detail }) }),
-            (error: unknown) => ({ ok: false, reason: error instanceof Error ? error.message : 'failed' }),
+            (error: unknown) => ({ ok: false, reason: tellWhy(error) }),
           );
           return [name, { ...outcome, milliseconds: Math.round(performance.now() - start) }] as const;
         }),

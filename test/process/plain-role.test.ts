@@ -19,7 +19,14 @@ test('a role that owns its database and may create roles is enough, with one rig
   const settings = { DATA_DIR: join(folder, 'own'), DATABASE_URL: urlOf('plain') };
   const starts = async () => {
     const server = await spawnServer(settings);
-    expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
+    const ready = async () => (await fetch(`${server.baseUrl}/health/ready`)).status;
+    expect(await ready()).toBe(200);
+    await run('postgres', 'alter role plain nologin');
+    await run('postgres', "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'plain'");
+    await expect.poll(ready, { timeout: 10_000 }).toBe(503);
+    expect(await (await fetch(`${server.adminUrl}/health/ready`)).text()).toContain('is not permitted to log in');
+    await run('postgres', 'alter role plain login');
+    await expect.poll(ready, { timeout: 10_000 }).toBe(200);
     await server.kill('SIGTERM');
   };
   try {
