@@ -61,12 +61,15 @@ async function connect(url: string): Promise<pg.Client> {
     const { message, code } = error as NodeJS.ErrnoException;
     throw new StartError(`DATABASE_URL leads to no database that can be used: ${message || String(code)}.`, { cause: error });
   }
-  const { rows } = await client.query<{ version: string; isReadOnly: boolean }>(
-    `select current_setting('server_version') as version, current_setting('transaction_read_only')::boolean as "isReadOnly"`,
+  const { rows } = await client.query<{ version: string; pid: number; isReadOnly: boolean }>(
+    `select current_setting('server_version') as version, pg_backend_pid() as pid, current_setting('transaction_read_only')::boolean as "isReadOnly"`,
   );
-  const [{ version, isReadOnly }] = rows as [(typeof rows)[number]];
-  const problem =
-    Number.parseInt(version, 10) < OLDEST_POSTGRES
+  const [{ version, pid, isReadOnly }] = rows as [(typeof rows)[number]];
+  // a pooler says a number of its own to whoever connects
+  const isPooled = (client as unknown as { processID: number }).processID !== pid;
+  const problem = isPooled
+    ? 'a pooler of connections, and a session must stay on one connection here, with its locks and its role; give the address of Postgres itself'
+    : Number.parseInt(version, 10) < OLDEST_POSTGRES
       ? `a Postgres ${version}, and fieldlake needs Postgres ${OLDEST_POSTGRES}`
       : isReadOnly
         ? 'a Postgres that takes no writes: a standby, or one with default_transaction_read_only'
