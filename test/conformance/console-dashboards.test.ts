@@ -147,6 +147,13 @@ test('narrows what it shows, says so in the address, and shows others the same',
   const total = Number(body[0].totalRows).toLocaleString('en');
   await page.getByText(`10 of ${total} rows`).waitFor();
   expect(page.url()).toContain('filters=');
+  // back undoes the last choice alone
+  await page.goBack();
+  await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+  await expect.poll(() => page.getByLabel('Only where treatment is').inputValue()).toBe('');
+  await expect.poll(() => bars(page).count()).toBe(all);
+  await page.goForward();
+  await page.getByText(`10 of ${total} rows`).waitFor();
   await owner.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Copy link' }).click();
   await page.getByText(/The link is copied/).waitFor();

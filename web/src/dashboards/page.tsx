@@ -42,7 +42,6 @@ export function DashboardPage() {
     void navigate({
       // as the address is by now, which may not be drawn yet
       search: ({ filters = {}, ...before }) => ({ ...before, filters: { ...filters, [widget]: next(filters) } }),
-      replace: true,
       resetScroll: false,
     });
   const board = { id, tables, typed, type };
