@@ -37,8 +37,7 @@ pool_mode = ${mode}
 ignore_startup_parameters = options
 `,
   );
-  const [program = '', ...before] = [...PREFIX, '/usr/sbin/pgbouncer', join(folder, 'pgbouncer.ini')];
-  const child = spawn(program, before, { stdio: 'ignore' });
+  const child = spawn('env', [...PREFIX, '/usr/sbin/pgbouncer', join(folder, 'pgbouncer.ini')], { stdio: 'ignore' });
   await expect.poll(() => connects(port), { timeout: 10_000 }).toBe(true);
   return {
     url: `postgres://postgres@127.0.0.1:${port}/${name}`,

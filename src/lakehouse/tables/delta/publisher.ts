@@ -24,7 +24,9 @@ const TABLES_AT_ONCE = 100;
 export class LogTaken extends Error {
   readonly tableId: string;
   constructor(tableId: string, key: string) {
-    super(`${key} holds an entry that is not ours; the log of this table is not written any more`);
+    super(
+      `${key} holds an entry that is not ours; the log of this table is not written any more. docs/growing.md says how to begin it anew`,
+    );
     this.name = 'LogTaken';
     this.tableId = tableId;
   }
