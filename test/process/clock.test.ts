@@ -2,7 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { APPLICATION_ROLE } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
+import { openJobQueue } from '../../src/jobs/queue.ts';
 import { makeCast, type Cast } from '../support/cast.ts';
 import { ask, type Operation } from '../support/faulted.ts';
 import { codeIn } from '../support/outbox.ts';
@@ -127,4 +129,39 @@ test('a clock that is an hour ahead, then an hour behind, locks nobody out and l
     sql('test')`select name, state::text from pgboss.job where state in ('retry', 'failed') or retry_count > 0`,
   );
   expect(jobs, 'no job was tried twice').toEqual([]);
+});
+
+/** Has a job of the night done now. */
+async function runJob(name: string): Promise<void> {
+  const { database } = site;
+  const jobs = await openJobQueue({ url: database.url, role: APPLICATION_ROLE, onError: () => undefined });
+  await jobs.enqueue(name, {}, { key: 'clock' });
+  await jobs.stop();
+  await expect
+    .poll(() => database.db.rows(sql('test')`select state::text from pgboss.job where name = ${name} and singleton_key = 'clock'`), {
+      timeout: 20_000,
+    })
+    .toEqual([{ state: 'completed' }]);
+}
+
+test('a machine whose clock is forty days ahead forgets no version before its time', { timeout: 120_000 }, async () => {
+  const path = `/api/v1/experiments/${experimentId}/data`;
+  expect(await uploaded('kept')).toBe(2);
+  const [{ id, version }] = await site.database.db.rows<any>(sql('test')`select id, version from lake_tables where name = 'kept'`);
+  const form = new FormData();
+  for (const [field, value] of Object.entries({ sourceKind: 'csv', targetKind: 'existing', uploadTableId: id })) form.append(field, value);
+  form.append('files', new Blob(['a,b\n3,z\n']), 'more.csv');
+  expect((await send('POST', `${path}/uploads`, { body: form })).status).toBe(201);
+  const rowsNow = async () => (await send('GET', `${path}?tableName=kept`)).body[0].totalRows;
+  await expect.poll(rowsNow, { timeout: 20_000 }).toBe(3);
+  const rowsBefore = async () => (await send('GET', `${path}?tableName=kept&asOf=${version}`)).body[0]?.totalRows;
+  expect(await rowsBefore()).toBe(2);
+  set(`+${40 * 86_400}`);
+  try {
+    await expect.poll(away, { timeout: 10_000 }).toBeGreaterThan(39 * 24 * HOUR);
+    await runJob('lake.sweep');
+    expect(await rowsBefore()).toBe(2);
+  } finally {
+    set('+0');
+  }
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decide } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
+import { findEarlierNow } from '../../database/clock.ts';
 import type { Transaction } from '../../database/database.ts';
 import { isAround } from '../../ingest/around.ts';
 import { drainMessages, MOST_TRIES } from '../../ingest/messages/drain.ts';
@@ -157,6 +158,6 @@ export const forgetMessagesJob = (ctx: Context): JobHandler => ({
   name: 'messages.forget',
   schedule: '20 2 * * *',
   run: async () => {
-    await forgetMessages(ctx.db, new Date(Date.now() - QUARANTINE_DAYS * DAY), (key) => ctx.objects.delete(key));
+    await forgetMessages(ctx.db, new Date((await findEarlierNow(ctx.db)) - QUARANTINE_DAYS * DAY), (key) => ctx.objects.delete(key));
   },
 });

@@ -4,6 +4,7 @@ import { audit } from '../../auth/audit.ts';
 import { isStillGood, type Caller, type HeldKey } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
+import { findEarlierNow } from '../../database/clock.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
 import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
@@ -302,7 +303,7 @@ const SWEEP_BATCH = 1_000;
  * be. Answers how many were removed.
  */
 export async function sweepUploadObjects(ctx: Context, { graceMs, signal }: { graceMs: number; signal: AbortSignal }): Promise<number> {
-  const before = Date.now() - graceMs;
+  const before = (await findEarlierNow(ctx.db)) - graceMs;
   let removed = 0;
   let batch: string[] = [];
   const removeUnneeded = async () => {

@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findEarlierNow } from '../../database/clock.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
 import { removeUncommitted } from './attempts.ts';
 import { LOG_FOLDER } from './delta/places.ts';
@@ -150,8 +151,9 @@ async function* oldFiles(lake: ObjectStore, before: number): AsyncGenerator<stri
  */
 export async function sweepLake(
   { db, staging, lake }: MaintenanceDeps & { lake: ObjectStore },
-  { retentionMs, mostVersions = 10_000, graceMs, now = Date.now() }: SweepOptions,
+  { retentionMs, mostVersions = 10_000, graceMs, now: given }: SweepOptions,
 ): Promise<Swept> {
+  const now = given ?? (await findEarlierNow(db));
   const before = new Date(now - retentionMs);
   const swept: Swept = {
     versions: await queries.deleteOldVersions(db, { before, most: mostVersions }),
