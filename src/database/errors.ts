@@ -31,6 +31,8 @@ const byState: Readonly<Record<string, () => ApiError>> = {
   // the role may log in no more, or has another password
   '28000': unavailable,
   '28P01': unavailable,
+  // the disk of Postgres
+  '53100': () => errors.storageFull().with({ retryAfter: 60 }),
   '53300': unavailable,
   '57P01': unavailable,
   // Postgres ends every connection when one of its processes was killed
