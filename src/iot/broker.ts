@@ -54,6 +54,8 @@ function makeMqtt({ find, admission, limits, onConnected, onDisconnected, onProb
       session.clientId = packet.clientId;
       session.onEnd(() => client.close());
       if (packet.will) wills.set(client, { ...packet.will, cmd: 'publish', dup: false } as PublishPacket);
+      // a session that outlives its connection would keep every filter that was ever asked for, refused ones too
+      packet.clean = true;
       const asked = packet.keepalive ?? 0;
       packet.keepalive = asked === 0 ? limits.keepaliveSeconds : Math.min(asked, limits.keepaliveSeconds);
       done(null, true);

@@ -191,6 +191,26 @@ describe('who gets in and what may be sent', () => {
     await client.endAsync();
   });
 
+  test.each([true, false])(
+    'one packet gets no more subscriptions than a connection may have, whether it asks for a clean session: %s',
+    async (clean) => {
+      const device = await at.newDevice([EXPERIMENT]);
+      const client = await at.asDevice(device, { clean });
+      const granted = async (filters: readonly string[]) => {
+        const answered = new Promise<unknown>((resolve) =>
+          client.on('packetreceive', (packet) => packet.cmd === 'suback' && resolve(packet.granted)),
+        );
+        client.subscribe([...filters], () => undefined);
+        return answered;
+      };
+      const filters = Array.from({ length: 60 }, (_, version) => `device/scripts/v1/multispeq/${version}/${device.thing}`);
+      expect(await granted(filters)).toEqual(filters.map((_, index) => (index < 50 ? 0 : 128)));
+      await client.unsubscribeAsync(filters.slice(0, 50));
+      expect(await granted(filters.slice(50))).toEqual(filters.slice(50).map(() => 0));
+      await client.endAsync();
+    },
+  );
+
   test('quality of service 2 is refused, as on AWS; 0 arrives unacknowledged', async () => {
     const device = await at.newDevice([EXPERIMENT]);
     const client = await at.asDevice(device);
