@@ -12,7 +12,7 @@ import { findFreePort } from '../support/free-port.ts';
 import { HEARD_MS, listen } from '../support/listeners.ts';
 import { spawnServer } from '../support/process.ts';
 import { seededRandom } from '../support/random.ts';
-import { sendRaw } from '../support/raw-http.ts';
+import { rawSocket, sendRaw } from '../support/raw-http.ts';
 
 const ROUNDS = process.env['SOAK'] === undefined ? 4 : 60;
 
@@ -174,6 +174,36 @@ test.concurrent(
     }
   },
 );
+
+test.concurrent('a caller who leaves while access is decided keeps no place of a listener', { timeout: 180_000 }, async ({ expect }) => {
+  const server = await spawnServer(site.environment);
+  try {
+    const id = await makeExperiment();
+    const { apiKey } = site.cast.owner;
+    const leave = async (name: string) => {
+      const socket = await rawSocket(server.baseUrl);
+      socket.write(`GET ${pathOf(id)} HTTP/1.1\r\nHost: h\r\nx-api-key: ${apiKey}\r\nx-request-id: ${name}\r\n\r\n`);
+      await sleep(100);
+      socket.destroy();
+    };
+    const names = Array.from({ length: 20 }, (_, at) => `left-${at}`);
+    await site.db.transaction(async (tx) => {
+      // nobody's access is decided until this ends
+      await tx.run(sql('test')`lock table resources in access exclusive mode`);
+      await Promise.all(names.map(leave));
+      const isNoticed = (name: string) => new RegExp(`"requestId":"${name}".*"status":499`).test(server.output());
+      await expect.poll(() => names.filter((name) => !isNoticed(name)), { timeout: 20_000 }).toEqual([]);
+    });
+    const stream = await begin(server.baseUrl, id, apiKey);
+    expect(stream.response.statusCode).toBe(200);
+    const listeners = async () => /^change_listeners (.*)$/m.exec(await (await fetch(`${server.adminUrl}/metrics`)).text())?.[1];
+    expect(await listeners()).toBe('1');
+    close(stream);
+    await expect.poll(listeners).toBe('0');
+  } finally {
+    await server.kill('SIGTERM');
+  }
+});
 
 test.concurrent('who does not take what is sent is cut, and the others are told', { timeout: 600_000 }, async ({ expect }) => {
   const id = await makeExperiment();

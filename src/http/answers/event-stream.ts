@@ -6,7 +6,7 @@ const PROBE_MS = 1_000;
 
 /**
  * Makes the answer a stream of events (https://html.spec.whatwg.org/multipage/server-sent-events.html) and sends its head at once. Null for a HEAD request,
- * which needs only the head.
+ * which needs only the head, and for a caller who is gone: that answer has closed already, and closes no second time.
  */
 export function openEventStream(response: Response) {
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
@@ -14,7 +14,7 @@ export function openEventStream(response: Response) {
   // nginx would keep events back until it has a page of them
   response.setHeader('X-Accel-Buffering', 'no');
   response.writeHead(200);
-  if (response.req.method === 'HEAD') {
+  if (response.req.method === 'HEAD' || response.closed) {
     response.end();
     return null;
   }
