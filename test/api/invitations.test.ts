@@ -115,6 +115,21 @@ test('who has an account already is let in at once', async () => {
   expect((await invite(asked)).body.code).toBe('ALREADY_GRANTED');
 });
 
+test('blanks around an address do not hide whose it is', async () => {
+  await signIn(site, 'blank@example.com');
+  const resource = await make('experiment');
+  const asked = (email: string) => ({ resourceType: 'experiment', resourceId: resource.id, email });
+  expect(await invite(asked('\tblank@example.com\u00a0'))).toMatchObject({
+    status: 201,
+    body: { email: 'blank@example.com', status: 'accepted' },
+  });
+  for (const blanks of ['', ' ', '\t', '\n', '\u00a0']) {
+    const email = `${blanks}Blank@example.com${blanks}`;
+    expect((await invite({ ...asked(email), tier: 'admin' })).body.code, JSON.stringify(email)).toBe('ALREADY_GRANTED');
+    expect((await invite({ resourceType: 'platform', email })).body.code, JSON.stringify(email)).toBe('ACCOUNT_EXISTS');
+  }
+});
+
 test('an invitation to the service may be sent by anybody, within a daily budget, and ends at the first sign-in', async () => {
   const { db } = site;
   const call = site.as(site.cast.stranger);

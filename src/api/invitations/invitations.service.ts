@@ -39,16 +39,17 @@ async function mustFind(tx: Transaction, id: string): Promise<Invitation> {
   return invitation;
 }
 
-async function checkResource(tx: Transaction, caller: Caller, body: NewInvitation, resourceId: string | null): Promise<void> {
-  if (body.resourceType === 'platform') {
+async function checkPlace(tx: Transaction, caller: Caller, type: NewInvitation['resourceType'], place: Wanted['place']): Promise<void> {
+  const { resourceId, email } = place;
+  if (type === 'platform') {
     if ((await countSentToday(tx, caller.userId)) >= DAILY_BUDGET) throw errors.invitationBudgetSpent().with({ retryAfter: 86_400 });
-    if (await findAccountOf(tx, body.email)) throw errors.accountExists();
+    if (await findAccountOf(tx, email)) throw errors.accountExists();
     return;
   }
   if (resourceId === null) throw errors.invalidInput().with({ problems: [{ path: '/resourceId', message: 'is required for a resource' }] });
-  const resource = await lockDecided(tx, caller, { type: body.resourceType, id: resourceId }, 'share');
+  const resource = await lockDecided(tx, caller, { type, id: resourceId }, 'share');
   if (resource.isArchived) throw errors.experimentArchived();
-  if (await findGrantOf(tx, resourceId, body.email)) throw errors.alreadyGranted();
+  if (await findGrantOf(tx, resourceId, email)) throw errors.alreadyGranted();
 }
 
 /**
@@ -86,7 +87,7 @@ interface Wanted {
 }
 
 async function writeInvitation(ctx: Context, tx: Transaction, caller: Caller, { body, place, lapsed }: Wanted): Promise<string> {
-  await checkResource(tx, caller, body, place.resourceId);
+  await checkPlace(tx, caller, body.resourceType, place);
   if (lapsed) await endInvitation(tx, lapsed.id, 'revoked');
   if ((await countPending(tx, place)) >= MOST_PENDING) throw errors.tooManyInvitations();
   const id = randomUUIDv7();
