@@ -11,13 +11,17 @@ import { failing, sharedSite, spawnServer } from '../support/process.ts';
 /** PgBouncer does not run as root. */
 const PREFIX = process.getuid?.() === 0 ? ['unshare', '--user', '--map-user=1000', '--map-group=1000'] : [];
 
-const connects = async (port: number) => {
+async function connects(port: number): Promise<boolean> {
   const socket = createConnection({ port, host: '127.0.0.1' });
-  return once(socket, 'connect').then(
-    () => socket.destroy() !== undefined,
-    () => false,
-  );
-};
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
 
 /** Starts PgBouncer, of the Debian package, in front of a database; it drops what it does not know of a session, as is usual. */
 async function startPooler(databaseUrl: string, mode: 'transaction' | 'session') {
