@@ -24,6 +24,7 @@ test('rows are grouped by a day whichever comes first, in a form that holds its 
   );
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByText('Rows 1–4 of 4').waitFor();
   for (const [first, second] of [
     ['at', 'genotype'],
     ['genotype', 'at'],
