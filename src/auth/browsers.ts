@@ -1,5 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { signText } from './seal.ts';
+import { randomBytes } from 'node:crypto';
+import { hashToken, isSameSignature, signText } from './seal.ts';
 
 export const BROWSER_SECONDS = 400 * 86_400;
 
@@ -12,8 +12,5 @@ export function makeBrowserCookie(secret: Buffer): string {
 /** Digest of the browser id in a cookie that we signed, as it is stored; null for any other cookie. */
 export function hashBrowserCookie(secret: Buffer, cookie: string | undefined): Buffer | null {
   const [id = '', signature = ''] = (cookie ?? '').split('.');
-  const given = Buffer.from(signature, 'base64url');
-  const expected = signText(secret, 'browser', id);
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
-  return createHash('sha256').update(id).digest();
+  return isSameSignature(Buffer.from(signature, 'base64url'), signText(secret, 'browser', id)) ? hashToken(id) : null;
 }

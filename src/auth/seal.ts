@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readJson } from '../json.ts';
 
 /** What a key is for. Every purpose has a key of its own, so that nothing made for one is accepted for another. */
@@ -10,6 +10,12 @@ const derived = (secret: Buffer, purpose: Purpose): Buffer =>
 /** HMAC-SHA256 of text under the purpose's key. 32 bytes. */
 export const signText = (secret: Buffer, purpose: Purpose, text: string): Buffer =>
   createHmac('sha256', derived(secret, purpose)).update(text).digest();
+
+/** SHA-256 of what is given to a caller once: all that is ever stored of it. */
+export const hashToken = (token: string): Buffer => hash('sha256', token, 'buffer');
+
+/** Compares two signatures in a time that does not tell where they differ. */
+export const isSameSignature = (given: Buffer, wanted: Buffer): boolean => given.length === wanted.length && timingSafeEqual(given, wanted);
 
 const NONCE = 12;
 const TAG = 16;

@@ -19,10 +19,6 @@ export const insertSession = (db: Queryable, session: NewSessionRow) =>
     insert into sessions (id, user_id, token_hash, method, expires_at, ip_address, user_agent)
     values (${session.handle}, ${session.userId}, ${session.tokenHash}, ${session.method}, ${session.expiresAt}, ${session.ipAddress}, ${session.userAgent})`);
 
-export const deleteSessionByToken = (db: Queryable, tokenHash: Buffer) =>
-  db.one<{ handle: string; userId: string }>(sql('auth.deleteSessionByToken')`
-    delete from sessions where token_hash = ${tokenHash} returning id as handle, user_id as "userId"`);
-
 const columns = fragment`
   id, id as token, user_id as "userId", expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt",
   ip_address as "ipAddress", user_agent as "userAgent"`;
@@ -43,6 +39,7 @@ export const endSessions = (db: Queryable, userId: string, except: string | null
   db.run(sql('auth.deleteSessions')`
     delete from sessions where user_id = ${userId} and (${except}::uuid is null or id <> ${except})`);
 
+/** Deletes what has expired: sessions, codes, links, ceremonies, budgets, known browsers. */
 export const deleteExpired = (db: Queryable) =>
   db.run(sql('auth.deleteExpired')`
     with ended as (delete from sessions where expires_at < now()),

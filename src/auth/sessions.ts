@@ -1,16 +1,10 @@
-import { createHash, randomUUIDv7 } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import { Lucia, TimeSpan, type Adapter } from 'lucia';
 import type { Queryable } from '../database/database.ts';
-import {
-  deleteExpired,
-  deleteSessionByHandle,
-  deleteSessionByToken,
-  endSessions,
-  insertSession,
-  type SignInMethod,
-} from './sessions.queries.ts';
+import { hashToken } from './seal.ts';
+import { deleteSessionByHandle, insertSession, type SignInMethod } from './sessions.queries.ts';
 
-export { endSessions, findSession, listSessions, type SignInMethod } from './sessions.queries.ts';
+export { deleteExpired, endSessions, findSession, listSessions, type SignInMethod } from './sessions.queries.ts';
 
 const SESSION_DAYS = 30;
 export const SESSION_SECONDS = SESSION_DAYS * 86_400;
@@ -32,7 +26,6 @@ declare module 'lucia' {
 }
 
 const TOKEN = /^[a-z2-7]{40}$/;
-const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /** A session as the store finds it, by the hash of its token. */
 export interface FoundSession extends SessionFacts {
@@ -43,51 +36,35 @@ export interface FoundSession extends SessionFacts {
 type Find = (hash: Buffer) => Promise<FoundSession | undefined>;
 
 /**
- * Makes the adapter, which is all that lucia sees of the store. lucia takes the token for the session's id; only the token's SHA-256 is ever stored. The
+ * What lucia asks of a store, of which each call needs one part. lucia takes the token for the session's id; only the token's SHA-256 is ever stored. The
  * statement that finds a session also renews it, at most once a day. lucia would renew it after half of its life, which never comes.
  */
-function adapter(db: Queryable | null, find: Find): Adapter {
-  const store = () => {
-    if (!db) throw new Error('this session store only reads');
-    return db;
-  };
-  return {
-    getSessionAndUser: async (token) => {
-      const found = await find(hashToken(token));
-      if (!found) return [null, null];
-      const { userId, expiresAt, handle, method, ipAddress, userAgent } = found;
-      return [
-        { id: token, userId, expiresAt, attributes: { handle, method, ipAddress, userAgent } },
-        { id: userId, attributes: {} },
-      ];
-    },
-    getUserSessions: async () => [],
-    setSession: async ({ id, userId, expiresAt, attributes }) => {
-      await insertSession(store(), { ...attributes, tokenHash: hashToken(id), userId, expiresAt });
-    },
-    updateSessionExpiration: async () => undefined,
-    // an expired session is not found any more; the hourly sweep takes it away
-    deleteSession: async (token) => {
-      if (db) await deleteSessionByToken(db, hashToken(token));
-    },
-    deleteUserSessions: async (userId) => {
-      await endSessions(store(), userId, null);
-    },
-    deleteExpiredSessions: async () => {
-      await deleteExpired(store());
-    },
-  };
-}
+const UNUSED: Adapter = {
+  getSessionAndUser: async () => [null, null],
+  getUserSessions: async () => [],
+  setSession: async () => undefined,
+  updateSessionExpiration: async () => undefined,
+  // an expired session is not found any more; the sweep takes it away
+  deleteSession: async () => undefined,
+  deleteUserSessions: async () => undefined,
+  deleteExpiredSessions: async () => undefined,
+};
 
-const lucia = (db: Queryable | null, find: Find = async () => undefined) =>
-  new Lucia(adapter(db, find), { sessionExpiresIn: new TimeSpan(SESSION_DAYS, 'd') });
+const lucia = (used: Partial<Adapter>) => new Lucia({ ...UNUSED, ...used }, { sessionExpiresIn: new TimeSpan(SESSION_DAYS, 'd') });
 
 /** Finds the session that a token opens, or null. `find` is asked only about a text that has the form of a token. */
 export async function validateSession(token: string, find: Find): Promise<FoundSession | null> {
   if (!TOKEN.test(token)) return null;
-  let found: FoundSession | undefined;
-  const { session } = await lucia(null, async (hash) => (found = await find(hash))).validateSession(token);
-  return session && found ? found : null;
+  const found = await find(hashToken(token));
+  if (!found) return null;
+  const { userId, expiresAt, handle, method, ipAddress, userAgent } = found;
+  const { session } = await lucia({
+    getSessionAndUser: async () => [
+      { id: token, userId, expiresAt, attributes: { handle, method, ipAddress, userAgent } },
+      { id: userId, attributes: {} },
+    ],
+  }).validateSession(token);
+  return session && found;
 }
 
 /** Begins a session. The token is returned here and nowhere else. */
@@ -96,7 +73,11 @@ export async function startSession(
   session: { userId: string; method: SignInMethod; ipAddress: string | null; userAgent: string | null },
 ): Promise<{ token: string; handle: string }> {
   const handle = randomUUIDv7();
-  const { id: token } = await lucia(tx).createSession(session.userId, {
+  const { id: token } = await lucia({
+    setSession: async ({ id, userId, expiresAt, attributes }) => {
+      await insertSession(tx, { ...attributes, tokenHash: hashToken(id), userId, expiresAt });
+    },
+  }).createSession(session.userId, {
     handle,
     method: session.method,
     ipAddress: session.ipAddress,
@@ -108,8 +89,3 @@ export async function startSession(
 /** Ends one session of a person, named by its handle. Returns whether there was one. */
 export const endSession = async (db: Queryable, userId: string, handle: string): Promise<boolean> =>
   (await deleteSessionByHandle(db, userId, handle)) > 0;
-
-/** Deletes what has expired: sessions, codes, links, ceremonies, budgets, known browsers. */
-export const sweepExpired = async (db: Queryable): Promise<void> => {
-  await lucia(db).deleteExpiredSessions();
-};

@@ -1,4 +1,4 @@
-import { sweepExpired } from '../../auth/sessions.ts';
+import { deleteExpired } from '../../auth/sessions.ts';
 import type { Context } from '../../context.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 
@@ -6,5 +6,7 @@ import type { JobHandler } from '../../jobs/queue.ts';
 export const sweepJob = (ctx: Context): JobHandler => ({
   name: 'account.sweep',
   schedule: '*/15 * * * *',
-  run: async () => sweepExpired(ctx.db),
+  run: async () => {
+    await deleteExpired(ctx.db);
+  },
 });

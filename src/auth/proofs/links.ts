@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../database/database.ts';
 import { insertLink, takeLink } from './links.queries.ts';
+import { hashToken } from '../seal.ts';
 
 const LINK_SECONDS = 600;
-const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 /** Makes a link that signs a person in, once, within ten minutes. The token is returned here and nowhere else. `target`: the path to go to. */
 export async function issueLink(db: Queryable, link: { userId: string; target: string }): Promise<string> {

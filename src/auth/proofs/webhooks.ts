@@ -1,4 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { isSameSignature } from '../seal.ts';
 
 /** Seconds that a delivery may be old, or ahead of our clock. */
 const WEBHOOK_TOLERANCE = 300;
@@ -28,8 +29,6 @@ export function signWebhook(id: string, body: string, secrets: readonly string[]
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
-const matches = (given: Buffer, wanted: Buffer) => given.length === wanted.length && timingSafeEqual(given, wanted);
-
 /**
  * Whether one of these secrets (`whsec_` and base64) signed a call under the Standard Webhooks scheme: HMAC-SHA256 over `id.timestamp.body`. A call whose time
  * is further from our clock than the tolerance does not count. Whether its id was used before is left to the caller.
@@ -43,6 +42,6 @@ export function isSigned({ id, timestamp, signature, body }: SignedCall, secrets
     .flatMap((one) => (one.startsWith('v1,') ? [Buffer.from(one.slice(3), 'base64')] : []));
   return secrets.some((secret) => {
     const wanted = hmac(secret, id, timestamp, body);
-    return given.some((one) => matches(one, wanted));
+    return given.some((one) => isSameSignature(one, wanted));
   });
 }
