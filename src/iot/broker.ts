@@ -18,8 +18,6 @@ export interface BrokerOptions extends BrokerHooks, ListenerOptions {
 
 export interface Broker {
   readonly port: number;
-  /** Ends live connections at once: of a thing, or of one certificate. Answers how many. */
-  disconnect(target: { thingName: string } | { certificateId: string }): number;
   /** Looks a thing's live connections up again: ends those whose certificate no longer lives, and applies changed policies to the others. */
   refresh(thingName: string): Promise<void>;
   connections(): number;
@@ -191,13 +189,6 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   return {
     port: listener.port,
     connections: () => sessions.size,
-    disconnect(target) {
-      const wanted = [...sessions].filter((session) =>
-        'thingName' in target ? session.thingName === target.thingName : session.certificateId === target.certificateId,
-      );
-      for (const session of wanted) session.end('SERVER_INITIATED_DISCONNECT');
-      return wanted.length;
-    },
     async refresh(thingName) {
       const live = [...sessions].filter(
         (session) => session.certificateId !== null && (session.holder === null || session.thingName === thingName),

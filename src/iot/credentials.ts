@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { errors } from '../errors.ts';
 import type { PolicyDocument } from './evaluator.ts';
 import { printClientPrefix, makeSessionPolicy, type ArnPrefix, type ObjectArea } from './policy.ts';
-import { PERSONAL_ROOT } from './topics.ts';
+import { PERSONAL_ROOT, UUID } from './topics.ts';
 
 /** Seconds. */
 export const CREDENTIAL_LIFETIME = 3_600;
@@ -31,11 +31,9 @@ export interface CredentialIssuer {
   issue(userId: string): Promise<CloudCredentials>;
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 /** Answers what credentials of a person allow, as a client needs it. Refuses an id that is not a UUID, since it becomes part of patterns. */
 export function reachOf(userId: string, objects: ObjectArea | null) {
-  if (!uuid.test(userId)) throw errors.invalidId('userId');
+  if (!UUID.test(userId)) throw errors.invalidId('userId');
   return {
     clientIdPrefix: printClientPrefix(userId),
     topicPrefix: `${PERSONAL_ROOT}/${userId}/`,
@@ -92,7 +90,7 @@ export function openTokenIssuer({ keys, arnPrefix, objects, now = Date.now }: To
       const given = Buffer.from(signature, 'base64url');
       const signed = keys.filter((key) => timingSafeEqual(mac(key, 'token', text), given)).length > 0;
       const expires = new Date(Number(expiry) * 1000);
-      if (!signed || accessKeyId !== accessKeyOf(nonce) || expires.getTime() <= now() || !uuid.test(userId)) return null;
+      if (!signed || accessKeyId !== accessKeyOf(nonce) || expires.getTime() <= now() || !UUID.test(userId)) return null;
       return { userId, expires, policy: makeSessionPolicy(arnPrefix, userId, objects) };
     },
   };

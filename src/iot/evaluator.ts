@@ -29,11 +29,6 @@ export interface PolicyRequest {
   variables: PolicyVariables;
 }
 
-export interface Verdict {
-  allowed: boolean;
-  reason: 'allowed' | 'denied-explicitly' | 'not-allowed';
-}
-
 /** A pattern cut at its variables: text whose `*` and `?` are wildcards, and values that are literal. */
 interface Piece {
   text: string;
@@ -130,9 +125,8 @@ const speaksOf = (statement: Statement, { action, resource, variables }: PolicyR
   many(statement.Resource).some((pattern) => isMatch(pattern, resource, variables)) &&
   conditionsHold(statement, variables);
 
-/** Decides one request by all documents together. */
-export function evaluate(documents: readonly PolicyDocument[], request: PolicyRequest): Verdict {
+/** Whether all documents together allow a request. */
+export function isAllowed(documents: readonly PolicyDocument[], request: PolicyRequest): boolean {
   const spoken = documents.flatMap(({ Statement: statements }) => statements).filter((statement) => speaksOf(statement, request));
-  if (spoken.some(({ Effect }) => Effect === 'Deny')) return { allowed: false, reason: 'denied-explicitly' };
-  return spoken.length > 0 ? { allowed: true, reason: 'allowed' } : { allowed: false, reason: 'not-allowed' };
+  return spoken.length > 0 && spoken.every(({ Effect }) => Effect === 'Allow');
 }

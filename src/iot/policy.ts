@@ -41,6 +41,12 @@ const publishPolicy = (resources: readonly string[]): PolicyDocument => ({
   Statement: [{ Effect: 'Allow', Action: 'iot:Publish', Resource: resources }],
 });
 
+/** Refuses what a registry cannot give to one thing. Errors: registryRefused. */
+export function requireFitting(documents: readonly PolicyDocument[]): void {
+  if (documents.length > MAX_POLICIES || documents.some((document) => measurePolicy(document) > MAX_POLICY_LENGTH))
+    throw errors.registryRefused();
+}
+
 /** A document's length as AWS counts it; ours are printed without whitespace. */
 export const measurePolicy = (document: PolicyDocument) => JSON.stringify(document).length;
 

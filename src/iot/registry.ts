@@ -39,8 +39,8 @@ export interface Connectivity {
 export interface DeviceRegistry {
   /** What the ARNs of policy documents begin with. */
   readonly arnPrefix: ArnPrefix;
-  /** Registers a thing. The same thing again gets the same answer; another type or serial under its name is `registryConflict`. */
-  createThing(thing: NewThing): Promise<{ thingArn: string }>;
+  /** Registers a thing. The same thing again is nothing to do; another type or serial under its name is `registryConflict`. */
+  createThing(thing: NewThing): Promise<void>;
   /** Removes a thing with its certificates and policies; an unknown one is nothing to do. */
   deleteThing(thingName: string): Promise<void>;
   /** Puts a thing into a group, making the group if need be. Unknown thing: `thingNotFound`. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DevicePrincipal, DisconnectReason, BrokerRefusal } from './connections.ts';
 import type { PersonalSession } from './credentials.ts';
-import { evaluate, type PolicyDocument, type PolicyVariables } from './evaluator.ts';
+import { isAllowed, type PolicyDocument, type PolicyVariables } from './evaluator.ts';
 import type { Gate } from './gate.ts';
 import type { CertificateEnd, CertificateStatus } from './registry.ts';
 
@@ -92,6 +92,6 @@ export class Session {
   }
 
   may(action: 'iot:Connect' | 'iot:Publish' | 'iot:Subscribe' | 'iot:Receive', resource: string): boolean {
-    return evaluate(this.policies, { action, resource, variables: this.variables }).allowed;
+    return isAllowed(this.policies, { action, resource, variables: this.variables });
   }
 }

@@ -29,7 +29,8 @@ export type Topic = MeasurementTopic | PersonalTopic;
 /** AWS IoT takes at most 256 bytes and 7 slashes; the longest shapes here have exactly 7. */
 const LONGEST_TOPIC = 256;
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** A UUID in lower case. */
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** A topic level that is one literal: not empty, no separator, no wildcard, no control or lone surrogate character. */
 export const isLevel = (text: string): boolean => text !== '' && !/[/+#\p{Cc}]/u.test(text) && text.isWellFormed();
@@ -46,14 +47,14 @@ const levelsBelow = (topic: string, root: string): string[] | null =>
 
 function parseMeasurement(levels: string[]): MeasurementTopic | null {
   const [experimentId, sensorType, sensorVersion, sensorId, protocolId] = levels;
-  if (levels.length > 5 || !experimentId || !sensorType || !sensorVersion || !sensorId || !uuid.test(experimentId)) return null;
+  if (levels.length > 5 || !experimentId || !sensorType || !sensorVersion || !sensorId || !UUID.test(experimentId)) return null;
   return { kind: 'measurement', experimentId, sensorType, sensorVersion, sensorId, protocolId: protocolId ?? null };
 }
 
 function parsePersonal(levels: string[]): PersonalTopic | null {
   const [userId, experimentId, sensorType, sensorVersion, sensorId] = levels;
   if (levels.length !== 5 || !userId || !experimentId || !sensorType || !sensorVersion || !sensorId) return null;
-  return uuid.test(userId) && uuid.test(experimentId)
+  return UUID.test(userId) && UUID.test(experimentId)
     ? { kind: 'personal', userId, experimentId, sensorType, sensorVersion, sensorId }
     : null;
 }

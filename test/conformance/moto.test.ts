@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-iot';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { evaluate, type PolicyDocument } from '../../src/iot/evaluator.ts';
+import { isAllowed, type PolicyDocument } from '../../src/iot/evaluator.ts';
 import { openAwsRegistry } from '../../src/iot/registries/aws.ts';
 import { credentialsContract } from '../contracts/credentials.suite.ts';
 import { registryContract } from '../contracts/registry.suite.ts';
@@ -141,11 +141,11 @@ test(
         );
       };
       const mayPublish = async (target: string, experiment: string) =>
-        evaluate(await documents(target), {
+        isAllowed(await documents(target), {
           action: 'iot:Publish',
           resource: `arn:aws:iot:eu-central-1:123456789012:topic/experiment/data_ingest/v1/${experiment}/multispeq/2.0/sensor-1`,
           variables: { 'iot:Connection.Thing.ThingName': thingName },
-        }).allowed;
+        });
       // policies are written after the answer
       await expect.poll(() => mayPublish(issued.body.certificateArn, experimentId)).toBe(true);
       expect(await mayPublish(issued.body.certificateArn, '00000000-0000-4000-8000-000000000000')).toBe(false);

@@ -37,8 +37,7 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
 
     test('things: created once, the same again; another serial under the name is a conflict', async () => {
       const thing = await newThing();
-      const { thingArn } = await registry.createThing(thing);
-      expect(thingArn).toContain(`thing/${thing.thingName}`);
+      await registry.createThing(thing);
       await expect(registry.createThing({ ...thing, serialNumber: 'other' })).rejects.toThrow(code('REGISTRY_CONFLICT'));
     });
 

@@ -157,17 +157,6 @@ describe('who gets in and what may be sent', () => {
     }
   });
 
-  test('disconnect by thing and by certificate', async () => {
-    const device = await at.newDevice([EXPERIMENT]);
-    for (const target of [{ thingName: device.thing }, { certificateId: device.certificateId }]) {
-      const client = await at.asDevice(device);
-      const closed = closing(client);
-      expect(at.broker.disconnect(target)).toBe(1);
-      await closed;
-    }
-    expect(at.broker.disconnect({ thingName: device.thing })).toBe(0);
-  });
-
   test('unbinding takes effect on the live connection, which stays', async () => {
     const device = await at.newDevice([EXPERIMENT, OTHER]);
     const client = await at.asDevice(device);

@@ -12,9 +12,8 @@ import {
   ListPolicyVersionsCommand,
   paginateListTargetsForPolicy,
 } from '@aws-sdk/client-iot';
-import { errors } from '../../errors.ts';
 import type { PolicyDocument } from '../evaluator.ts';
-import { MAX_POLICIES, MAX_POLICY_LENGTH, measurePolicy } from '../policy.ts';
+import { MAX_POLICIES, requireFitting } from '../policy.ts';
 import { readAllPages, askAws, findAwsErrorName, translateAwsError, findInAws } from './aws-errors.ts';
 
 /** Policy names take no colon, so a thing's name goes in hashed. */
@@ -57,8 +56,7 @@ export function openAwsPolicies(client: IoTClient) {
   return {
     /** Makes these documents the only policies of a thing, and attaches them to these certificate ARNs. */
     async set(thingName: string, documents: readonly PolicyDocument[], targets: readonly string[]): Promise<void> {
-      if (documents.length > MAX_POLICIES || documents.some((document) => measurePolicy(document) > MAX_POLICY_LENGTH))
-        throw errors.registryRefused();
+      requireFitting(documents);
       for (const [index, document] of documents.entries()) {
         const name = policyName(thingName, index);
         await put(name, document);

@@ -58,9 +58,7 @@ export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & {
       const known = await findInAws(client.send(new DescribeThingCommand({ thingName })));
       if (known && (known.attributes?.['deviceType'] !== deviceType || known.attributes['serialNumber'] !== serialNumber))
         throw errors.registryConflict();
-      if (known) return { thingArn: known.thingArn ?? `${arnPrefix}:thing/${thingName}` };
-      const answer = await askAws(client.send(new CreateThingCommand({ thingName, attributePayload })));
-      return { thingArn: answer.thingArn ?? `${arnPrefix}:thing/${thingName}` };
+      if (!known) await askAws(client.send(new CreateThingCommand({ thingName, attributePayload })));
     },
     async deleteThing(thingName) {
       for (const { certificateId } of await certificates.list(thingName)) await certificates.remove(certificateId);

@@ -4,7 +4,7 @@ import { errors } from '../../errors.ts';
 import type { Authority } from '../authority.ts';
 import type { PolicyDocument } from '../evaluator.ts';
 import { decideCertificate, type CertificateEvent } from '../lifecycle.ts';
-import { MAX_POLICIES, MAX_POLICY_LENGTH, measurePolicy, type ArnPrefix } from '../policy.ts';
+import { requireFitting, type ArnPrefix } from '../policy.ts';
 import type { CertificateEnd, CertificateStatus, Connectivity, DeviceRegistry, NewThing } from '../registry.ts';
 
 /** Everything the registry knows of a thing; plain JSON. */
@@ -41,7 +41,7 @@ export interface EmbeddedRegistryOptions {
 }
 
 export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedRegistryOptions): DeviceRegistry {
-  const arn = (kind: string, name: string) => `${EMBEDDED_ARN_PREFIX}:${kind}/${name}`;
+  const arnOf = (certificateId: string) => `${EMBEDDED_ARN_PREFIX}:cert/${certificateId}`;
 
   async function change(thingName: string, edit: (record: ThingRecord) => ThingRecord): Promise<void> {
     await store.change(thingName, (record) => {
@@ -68,7 +68,6 @@ export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedReg
         if (record && (record.deviceType !== deviceType || record.serialNumber !== serialNumber)) throw errors.registryConflict();
         return record ?? { thingName, deviceType, serialNumber, groups: [], certificates: [], policies: [] };
       });
-      return { thingArn: arn('thing', thingName) };
     },
     async deleteThing(thingName) {
       await store.change(thingName, () => null);
@@ -77,7 +76,7 @@ export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedReg
     async issueCertificate(thingName, csr) {
       const { certificateId, certificatePem } = await authority.signDevice(csr);
       await change(thingName, (record) => ({ ...record, certificates: [...record.certificates, { certificateId, status: 'inactive' }] }));
-      return { certificateId, certificatePem, certificateArn: arn('cert', certificateId) };
+      return { certificateId, certificatePem, certificateArn: arnOf(certificateId) };
     },
     activateCertificate: async (thingName, id) => happen(thingName, id, 'activate'),
     revokeCertificate: async (thingName, id) => happen(thingName, id, 'revoke'),
@@ -90,12 +89,11 @@ export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedReg
       return (record?.certificates ?? []).map(({ certificateId, status }) => ({
         certificateId,
         status,
-        certificateArn: arn('cert', certificateId),
+        certificateArn: arnOf(certificateId),
       }));
     },
     async setPolicies(thingName, documents) {
-      if (documents.length > MAX_POLICIES || documents.some((document) => measurePolicy(document) > MAX_POLICY_LENGTH))
-        throw errors.registryRefused();
+      requireFitting(documents);
       const record = await store.find(thingName);
       if (record && isDeepStrictEqual(record.policies, documents)) return;
       await change(thingName, (now) => ({ ...now, policies: documents }));
