@@ -3,7 +3,7 @@ import formats from 'ajv-formats';
 import type { Problem } from '../errors.ts';
 import { placeKinds } from './kinds.ts';
 import { isName } from './names.ts';
-import type { OpenApiDocument } from './operations.ts';
+import { printPattern, type OpenApiDocument } from './operations.ts';
 import { joinUnions, printViolation } from './sentences.ts';
 
 type Schema = {
@@ -49,14 +49,16 @@ const SMALL_BODY = 1_000;
 const MOST_PROBLEMS = 20;
 const ROOT = 'document';
 
+const escapeToken = (token: string) => token.replaceAll('~', '~0').replaceAll('/', '~1');
+
 const pointerTo = (...tokens: readonly (string | number)[]) =>
-  `${ROOT}#${tokens.map((token) => `/${encodeURIComponent(String(token).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`;
+  `${ROOT}#${tokens.map((token) => `/${encodeURIComponent(escapeToken(String(token)))}`).join('')}`;
 
 /** The member that a rule of an object is about. */
 function memberOf({ keyword, params }: ErrorObject): string {
   const names: Readonly<Record<string, string>> = { required: 'missingProperty', discriminator: 'tag' };
   const name = (params as Record<string, string>)[names[keyword] ?? ''];
-  return name === undefined ? '' : `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return name === undefined ? '' : `/${escapeToken(name)}`;
 }
 
 /** Whether another failure tells the same: why a single item is not what its list must contain, or that a condition fails whose rules are told. */
@@ -128,7 +130,7 @@ export function openContract(document: OpenApiDocument): Contract {
   const validators = { first: openValidator({ paths, components }, false), all: openValidator({ paths, components }, true) };
   const operations = new Map(
     Object.entries(paths).flatMap(([path, item]) =>
-      Object.entries(item).map(([method, operation]) => [`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, { path, method, operation }]),
+      Object.entries(item).map(([method, operation]) => [`${method} ${printPattern(path)}`, { path, method, operation }]),
     ),
   );
   const resolve = (schema: Schema): Schema =>

@@ -37,7 +37,8 @@ export interface Operations {
   find(method: string, pattern: string): Operation | undefined;
 }
 
-const toPattern = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
+/** The route pattern of a path of the document: `/api/v1/experiments/:id` of `/api/v1/experiments/{id}`. */
+export const printPattern = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 
 export function indexOperations(document: OpenApiDocument): Operations {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -48,6 +49,6 @@ export function indexOperations(document: OpenApiDocument): Operations {
       successStatus: Number(Object.keys(responses).find((status) => status.startsWith('2'))),
     })),
   );
-  const byPattern = new Map(operations.map((operation) => [`${operation.method} ${toPattern(operation.path)}`, operation]));
+  const byPattern = new Map(operations.map((operation) => [`${operation.method} ${printPattern(operation.path)}`, operation]));
   return { find: (method, pattern) => byPattern.get(`${method} ${pattern}`) };
 }
