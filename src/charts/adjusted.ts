@@ -1,7 +1,3 @@
-/**
- * The straight axes of each type of chart, by channel, whose range or logarithm can be asked for. Types that are not listed have none: cells by name, circles,
- * shares.
- */
 /** The axes whose look can be asked for. */
 export const AXES = ['x', 'y', 'y2', 'z'] as const;
 export type AxisName = (typeof AXES)[number];
@@ -14,6 +10,10 @@ const both = (...axes: AxisName[]): Adjusted => ({ range: axes, log: axes });
 /** Axes that take a range only: bins and density curves are equally wide everywhere, and a logarithm would bend them. */
 const rangeOnly = (...axes: AxisName[]): Adjusted => ({ range: axes, log: [] });
 
+/**
+ * The straight axes of each type of chart, by channel, whose range or logarithm can be asked for. Types that are not listed have none: cells by name, circles,
+ * shares.
+ */
 const ADJUSTED: Readonly<Record<string, Adjusted>> = {
   line: both('x', 'y', 'y2'),
   scatter: both('x', 'y', 'y2'),

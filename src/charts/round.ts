@@ -55,7 +55,8 @@ const circle = (radius: number) =>
 const rings = (chart: Chart) =>
   [0.25, 0.5, 0.75, 1].map((radius) => makeLayer(circle(radius), { type: 'line', color: pickInk(chart.look).grid }));
 
-const shortly = (value: number) => String(Number(value.toPrecision(3)));
+/** A number with the three digits that there is room for beside a mark. */
+export const printShort = (value: number): string => String(Number(value.toPrecision(3)));
 
 const mean = (values: readonly unknown[]): number => {
   const numbers = pickNumbers(values);
@@ -98,7 +99,7 @@ const radar: SpecMaker = (chart) => {
   const names = corners.map(({ name, range, angle }) => ({
     px: 1.15 * Math.sin(angle),
     py: 1.15 * Math.cos(angle),
-    t: `${name} (${shortly(range[0])} – ${shortly(range[1])})`,
+    t: `${name} (${printShort(range[0])} – ${printShort(range[1])})`,
   }));
   return {
     layer: [
@@ -134,7 +135,7 @@ const polar: SpecMaker = (chart) => {
   const ticks = [0.25, 0.5, 0.75, 1].map((share) => ({
     px: share * Math.sin(Math.PI / 8),
     py: share * Math.cos(Math.PI / 8),
-    t: shortly(share * most),
+    t: printShort(share * most),
   }));
   const below = [{ px: 0, py: -1.28, t: `${nameAxis(chart, 'y')} by ${nameAxis(chart, 'x')}, degrees` }];
   // a line joins the points from angle to angle; where several points share an angle it would only go to and fro
@@ -175,7 +176,7 @@ const windRose: SpecMaker = (chart) => {
     px: (share / outermost) * Math.sin(2 * Math.PI * turn),
     py: (share / outermost) * Math.cos(2 * Math.PI * turn),
   });
-  const edgeOf = (band: number) => shortly(low + (band * (high - low)) / BANDS);
+  const edgeOf = (band: number) => printShort(low + (band * (high - low)) / BANDS);
   const nameOf = (band: number) => `${edgeOf(band)} – ${edgeOf(band + 1)}`;
   const sectors = shares.flatMap((bands, sector) => {
     let inner = 0;

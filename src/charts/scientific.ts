@@ -1,7 +1,7 @@
 import { findExtent, pickFinite, countPoints, pickNumbers, nameAxis, type Chart } from './chart.ts';
 import { drawHeatmap } from './heatmap.ts';
 import { pickInk } from './look.ts';
-import { round } from './round.ts';
+import { printShort, round } from './round.ts';
 import { makeColor, makeLayer, makeField, makeLegend, makeRampScale, type SpecMaker } from './spec.ts';
 
 interface Grid {
@@ -124,8 +124,6 @@ function levels(values: readonly number[]): (value: number) => number {
   return (value) => low + width * (Math.min(6, Math.floor((value - low) / width)) + 0.5);
 }
 
-const written = (value: number) => String(Number(value.toPrecision(3)));
-
 /**
  * A surface seen from the side: curves of equal x and curves of equal y meet at mean heights (z). A larger y is moved further aside, by half of the width at
  * most. Rows that are no grid are gathered into one, of at most a dozen curves each way.
@@ -156,7 +154,7 @@ const carpet: SpecMaker = (chart) => {
   const ends = (along: 'a' | 'b', channel: 'x' | 'y') =>
     [...new Set(placed.map((knot) => knot[along]))].flatMap((level) => {
       const [last] = placed.filter((knot) => knot[along] === level).sort((p, q) => q.px - p.px);
-      return last ? [{ ...last, t: written(level), c: names[channel] }] : [];
+      return last ? [{ ...last, t: printShort(level), c: names[channel] }] : [];
     });
   const text = { ...shared, text: { field: 't', type: 'nominal' }, order: undefined };
   return {

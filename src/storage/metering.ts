@@ -26,8 +26,7 @@ export class Meter {
       yield chunk;
     }
     if (contentLength !== undefined && this.#bytes !== contentLength) throw errors.objectMismatch('length');
-    const digest = this.#hash.copy().digest('hex');
-    if (sha256 !== undefined && digest !== sha256) throw errors.objectMismatch('SHA-256');
+    if (sha256 !== undefined && this.stored.sha256 !== sha256) throw errors.objectMismatch('SHA-256');
   }
 
   get stored(): Stored {
