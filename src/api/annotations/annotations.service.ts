@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { audit, type AuditAction } from '../../auth/audit.ts';
+import type { AuditAction } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { decide } from '../../authorization/access.ts';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
@@ -14,6 +14,7 @@ import { findInternalTables, lockTable } from '../../lakehouse/tables/manifest.t
 import type { LiveTable } from '../../lakehouse/terms/plan.ts';
 import { openSource } from '../data/data.service.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import type { AnnotationContent, AnnotationRemoval, RowsAffected, RowsAnnotation } from './annotations.model.ts';
 import { markAnnotatorNamed, findNextSequence, noteAnnotator } from './annotations.queries.ts';
@@ -93,8 +94,7 @@ const write = <T>(
   appendAnnotationChanges({ db: ctx.db, staging: ctx.staging }, experimentId, changes, async (tx) => {
     await requireWritable(tx, experimentId);
     const { answer, details } = await settle(tx);
-    const resource = { type: 'experiment', id: experimentId };
-    await audit(tx, caller, { action, organizationId: caller.organizationId, resource, details });
+    await auditExperiment(tx, caller, experimentId, action, details);
     return answer;
   });
 

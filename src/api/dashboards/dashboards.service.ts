@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { listGiven, readShape, refuseBody } from '../input/input.service.ts';
 import { findForeignVisualizations } from '../visualizations/visualizations.service.ts';
@@ -39,20 +39,17 @@ async function refuseForeign(tx: Transaction, experimentId: string, widgets: rea
   if (problems.length > 0) throw refuseBody(problems);
 }
 
-const resourceOf = (experimentId: string) => ({ type: 'experiment', id: experimentId });
-
 /** Adds a dashboard. Errors: invalid input, experiment archived. */
 export async function createDashboard(ctx: Context, caller: Caller, experimentId: string, body: NewDashboard): Promise<VersionedDashboard> {
   const layout = readShape(layoutShape, body.layout ?? {}, '/layout');
   const widgets = await readWidgets(body.widgets ?? []);
   return ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await lockOpenExperiment(tx, experimentId);
     await refuseForeign(tx, experimentId, widgets);
     const id = randomUUIDv7();
     const { name, description = null } = body;
     await insertDashboard(tx, { id, experimentId, name, description, layout, widgets, createdBy: caller.userId });
-    const resource = resourceOf(experimentId);
-    await audit(tx, caller, { action: 'dashboard.created', organizationId, resource, details: { dashboardId: id } });
+    await auditExperiment(tx, caller, experimentId, 'dashboard.created', { dashboardId: id });
     const { version, ...made } = await mustFind(tx, { experimentId, id, versions: null });
     return { ...(await caller.created(tx, made)), version };
   });
@@ -70,7 +67,7 @@ export async function patchDashboard(
   const given = listGiven(body, { name: true, description: true, layout: true, widgets: true });
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFind(tx, target);
-    const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
+    await lockOpenExperiment(tx, target.experimentId);
     const found = await mustFind(tx, target);
     if (widgets) await refuseForeign(tx, target.experimentId, widgets);
     await updateDashboard(tx, {
@@ -80,12 +77,7 @@ export async function patchDashboard(
       layout: layout ?? found.layout,
       widgets: widgets ?? found.widgets,
     });
-    await audit(tx, caller, {
-      action: 'dashboard.updated',
-      organizationId,
-      resource: resourceOf(target.experimentId),
-      details: { dashboardId: target.id, fields: given },
-    });
+    await auditExperiment(tx, caller, target.experimentId, 'dashboard.updated', { dashboardId: target.id, fields: given });
     return mustFind(tx, { ...target, versions: null });
   });
 }
@@ -93,9 +85,8 @@ export async function patchDashboard(
 /** Removes a dashboard. Errors: dashboard not found, experiment archived, precondition failed. */
 export const removeDashboard = (ctx: Context, caller: Caller, target: DashboardTarget): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
+    await lockOpenExperiment(tx, target.experimentId);
     await mustFind(tx, target);
     await deleteDashboard(tx, target.id);
-    const resource = resourceOf(target.experimentId);
-    await audit(tx, caller, { action: 'dashboard.deleted', organizationId, resource, details: { dashboardId: target.id } });
+    await auditExperiment(tx, caller, target.experimentId, 'dashboard.deleted', { dashboardId: target.id });
   });

@@ -3,6 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors, type Problem } from '../../errors.ts';
+import { listGiven } from '../input/input.service.ts';
 import { lockForChange, lockWithParts } from '../resources/resources.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { DeviceGroup, DeviceGroupPatch, GroupMember, NewDeviceGroup } from './device-groups.model.ts';
@@ -33,7 +34,7 @@ export const createGroup = (ctx: Context, caller: Caller, body: NewDeviceGroup):
       createdBy: caller.userId,
     });
     await seedCreator(tx, caller, { type, id }, home);
-    await audit(tx, caller, { action: 'device-group.created', organizationId: home.organizationId, resource: { type, id } });
+    await audit(tx, caller, { action: 'device-group.created', resource: { type, id } });
     const found = await findGroup(tx, id);
     if (!found) throw errors.resourceNotFound(type);
     const { version: _version, memberCount: _memberCount, ...group } = found;
@@ -49,12 +50,11 @@ export const patchGroup = (
   versions: number[] | null,
 ): Promise<VersionedGroup> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockForChange(tx, type, id, versions);
-    const given = Object.entries({ name: body.name, description: body.description });
-    const fields = given.flatMap(([name, value]) => (value === undefined ? [] : [name]));
+    await lockForChange(tx, type, id, versions);
+    const fields = listGiven(body, { name: true, description: true });
     if (fields.length > 0) {
       await updateGroup(tx, id, { name: body.name?.trim(), description: body.description });
-      await audit(tx, caller, { action: 'device-group.updated', organizationId, resource: { type, id }, details: { fields } });
+      await audit(tx, caller, { action: 'device-group.updated', resource: { type, id }, details: { fields } });
     }
     const found = await findGroup(tx, id);
     if (!found) throw errors.resourceNotFound(type);
@@ -85,7 +85,7 @@ export async function loadMembers(ctx: Context, caller: Caller, groupId: string)
 /** Adds devices that the caller may manage, all or none. A device that is already a member stays one. Errors: resourceNotFound, actionDenied. */
 export const addMembers = (ctx: Context, caller: Caller, groupId: string, deviceIds: readonly string[]): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockWithParts(tx, type, groupId);
+    await lockWithParts(tx, type, groupId);
     const given = deviceIds.map((id) => id.toLowerCase());
     const wanted = [...new Set(given)];
     const found = new Map((await listManageable(tx, caller.userId, wanted)).map(({ id, isManageable }) => [id, isManageable]));
@@ -96,13 +96,8 @@ export const addMembers = (ctx: Context, caller: Caller, groupId: string, device
     const denied = pointTo((id) => found.get(id) === false, 'is a device that you may not manage');
     if (denied.length > 0) throw errors.actionDenied('manage', 'device').with({ problems: denied });
     const added = await insertMembers(tx, { groupId, deviceIds: wanted, addedBy: caller.userId });
-    if (added.length > 0)
-      await audit(tx, caller, {
-        action: 'device-group.member-added',
-        organizationId,
-        resource: { type, id: groupId },
-        details: { deviceIds: added.map(({ deviceId }) => deviceId) },
-      });
+    const details = { deviceIds: added.map(({ deviceId }) => deviceId) };
+    if (added.length > 0) await audit(tx, caller, { action: 'device-group.member-added', resource: { type, id: groupId }, details });
   });
 
 /** Takes a device out of a group. It is no error when the device is not a member. */
@@ -111,7 +106,6 @@ export const removeMember = (ctx: Context, caller: Caller, groupId: string, devi
     if ((await deleteMember(tx, groupId, deviceId)) > 0)
       await audit(tx, caller, {
         action: 'device-group.member-removed',
-        organizationId: caller.organizationId,
         resource: { type, id: groupId },
         details: { deviceIds: [deviceId] },
       });

@@ -15,12 +15,7 @@ async function written(
   certificateId: string,
 ) {
   await ctx.db.transaction(async (tx) => {
-    await audit(tx, caller, {
-      action,
-      organizationId: caller.organizationId,
-      resource: { type: 'device', id },
-      details: { certificateId },
-    });
+    await audit(tx, caller, { action, resource: { type: 'device', id }, details: { certificateId } });
     await caller.created(tx, null, { made: `certificate ${certificateId} of this device` });
   });
 }
@@ -47,9 +42,7 @@ export async function rotateCertificate(
 /** Ends every certificate of a device, and its live connections. */
 export async function revokeCertificate(ctx: Context, caller: Caller, id: string): Promise<Device> {
   await ctx.iot.lifecycle.revoke(id);
-  await ctx.db.transaction((tx) =>
-    audit(tx, caller, { action: 'certificate.revoked', organizationId: caller.organizationId, resource: { type: 'device', id } }),
-  );
+  await ctx.db.transaction((tx) => audit(tx, caller, { action: 'certificate.revoked', resource: { type: 'device', id } }));
   const { version: _version, ...device } = await requireDevice(ctx, id);
   return device;
 }

@@ -65,7 +65,7 @@ async function reserve(ctx: Context, tx: Transaction, caller: Caller, wanted: Re
     sequence: makeRegistration(),
   });
   await seedCreator(tx, caller, { type: 'device', id }, home);
-  await audit(tx, caller, { action: 'device.created', organizationId: home.organizationId, resource: { type: 'device', id } });
+  await audit(tx, caller, { action: 'device.created', resource: { type: 'device', id } });
   const found = await findDevice(tx, id);
   if (!found) throw errors.resourceNotFound('device');
   return withoutVersion(found);
@@ -145,9 +145,7 @@ export async function removeDevice(ctx: Context, caller: Caller, id: string, ver
   const begin = async () => {
     const device = await requireDevice(ctx, id);
     if (versions && !versions.includes(device.version)) throw errors.preconditionFailed();
-    await ctx.db.transaction((tx) =>
-      audit(tx, caller, { action: 'device.deleted', organizationId: device.organizationId, resource: { type: 'device', id } }),
-    );
+    await ctx.db.transaction((tx) => audit(tx, caller, { action: 'device.deleted', resource: { type: 'device', id } }));
   };
   if (!(await ctx.iot.lifecycle.remove(id, begin))) throw errors.resourceNotFound('device');
   return null;

@@ -48,7 +48,7 @@ export async function onboardDevice(ctx: Context, caller: Caller, deviceId: stri
   const wanted = [...new Set((body.experimentIds ?? []).map((id) => id.toLowerCase()))];
   const [device, endpoint] = await Promise.all([requireDevice(ctx, deviceId), ctx.iot.registry.endpoint()]);
   await ctx.db.transaction((tx) => bind(tx, caller, deviceId, wanted));
-  await rebindDevice(ctx, deviceId);
+  await ctx.iot.rebind(deviceId);
   const live = (await listDeviceBindings(ctx.db, caller.userId, deviceId)).filter(
     ({ status, isReadable }) => status !== 'archived' && isReadable,
   );
@@ -82,23 +82,13 @@ export async function listBoundExperiments(ctx: Context, caller: Caller, deviceI
   return bound.map((each) => ({ ...each, topicPrefix: deviceType === 'mobile' ? null : printTopicPrefix(each.id, deviceType) }));
 }
 
-/** Writes a device's policies by its current bindings. After a failure the next sweep does so. */
-async function rebindDevice(ctx: Context, deviceId: string): Promise<void> {
-  await ctx.iot.rebind(deviceId);
-}
-
 /** Detaches a device from an experiment, to which it may not publish from then on. This works on an archived experiment too. Errors: notAttached. */
 export async function detachDevice(ctx: Context, caller: Caller, experimentId: string, deviceId: string): Promise<null> {
   await ctx.db.transaction(async (tx) => {
     if ((await deleteBinding(tx, experimentId, deviceId)) === 0) throw errors.notAttached();
-    await audit(tx, caller, {
-      action: 'device.unbound',
-      organizationId: caller.organizationId,
-      resource: { type: 'device', id: deviceId },
-      details: { experimentId },
-    });
+    await audit(tx, caller, { action: 'device.unbound', resource: { type: 'device', id: deviceId }, details: { experimentId } });
   });
-  await rebindDevice(ctx, deviceId);
+  await ctx.iot.rebind(deviceId);
   return null;
 }
 

@@ -1,7 +1,7 @@
-import { audit } from '../../auth/audit.ts';
 import type { Context } from '../../context.ts';
 import { eraseTables } from '../../lakehouse/tables/manifest.ts';
 import { printObjectKey } from '../../storage/objects.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { ERASE_EXPERIMENT } from '../experiments/experiments.service.ts';
 import { eraseExports } from '../exports/exports.service.ts';
 import { eraseInbox } from '../messages/arrivals.service.ts';
@@ -46,11 +46,7 @@ export async function eraseStores(ctx: Context, erasureId: string): Promise<void
   }
   await ctx.db.transaction(async (tx) => {
     await completeErasure(tx, erasureId);
-    await audit(tx, null, {
-      action: 'experiment.erased',
-      resource: { type: 'experiment', id: started.experimentId },
-      details: { erasureId },
-    });
+    await auditExperiment(tx, null, started.experimentId, 'experiment.erased', { erasureId });
   });
 }
 

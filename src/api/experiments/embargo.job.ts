@@ -1,7 +1,7 @@
-import { audit } from '../../auth/audit.ts';
 import type { Context } from '../../context.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { publishEvent } from '../events/events.service.ts';
+import { auditExperiment } from './auditing.service.ts';
 import { publishPassedEmbargoes } from './embargo.queries.ts';
 
 const AT_ONCE = 200;
@@ -14,14 +14,9 @@ export const embargoJob = (ctx: Context): JobHandler => ({
     for (let published = AT_ONCE; published === AT_ONCE && !signal.aborted;)
       published = await ctx.db.transaction(async (tx) => {
         const rows = await publishPassedEmbargoes(tx, AT_ONCE);
-        for (const { id, organizationId } of rows) {
+        for (const { id } of rows) {
           await publishEvent(ctx, tx, { kind: 'experiment.published', experimentId: id, facts: { by: 'embargo' } });
-          await audit(tx, null, {
-            action: 'experiment.published',
-            organizationId,
-            resource: { type: 'experiment', id },
-            details: { by: 'embargo' },
-          });
+          await auditExperiment(tx, null, id, 'experiment.published', { by: 'embargo' });
         }
         return rows.length;
       });

@@ -3,10 +3,10 @@ import { sql } from '../../database/sql.ts';
 
 /** Makes experiments public that everybody can already read because their embargo has passed. The embargo stays on record. */
 export const publishPassedEmbargoes = (db: Queryable, most: number) =>
-  db.rows<{ id: string; organizationId: string }>(sql('experiments.publishPassedEmbargoes')`
+  db.rows<{ id: string }>(sql('experiments.publishPassedEmbargoes')`
     update resources set visibility = 'public', updated_at = now(), version = version + 1
     where id in (
       select id from resources where type = 'experiment' and visibility = 'private' and public_from is not null and public_from <= now()
       order by public_from limit ${most} for update skip locked
     )
-    returning id, organization_id as "organizationId"`);
+    returning id`);

@@ -8,6 +8,7 @@ import { reopenMessages } from '../../ingest/messages/store.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { listGiven } from '../input/input.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
+import { auditExperiment } from './auditing.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
@@ -71,9 +72,10 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
   });
   const resource = { type: 'experiment', id } as const;
   await seedCreator(tx, maker, resource, home);
-  await seedMembers(tx, maker, resource, { userIds: (body.members ?? []).map(({ userId }) => userId), home });
+  const memberIds = (body.members ?? []).map(({ userId }) => userId);
+  await seedMembers(tx, maker, resource, memberIds);
   await insertLocations(tx, id, body.locations ?? []);
-  await audit(tx, maker, { action: 'experiment.created', organizationId: home.organizationId, resource: { type: 'experiment', id } });
+  await auditExperiment(tx, maker, id, 'experiment.created');
   return id;
 }
 
@@ -108,13 +110,7 @@ export const patchExperiment = (
     if (state.isArchived && given.some((name) => name !== 'status')) throw errors.experimentArchived();
     if (fields.embargoUntil) checkEmbargo(fields.embargoUntil, state.visibility);
     else if (fields.embargoUntil === null && state.visibility === 'public') throw errors.embargoNotEditable();
-    await updateExperiment(tx, id, {
-      name: fields.name?.trim(),
-      description: fields.description,
-      status: fields.status,
-      embargoUntil: fields.embargoUntil,
-      anonymizeContributors: fields.anonymizeContributors,
-    });
+    await updateExperiment(tx, id, { ...fields, name: fields.name?.trim() });
     // measurements that came while it was archived flow in now; the update has waited for a batch that still set some aside
     if (state.isArchived && fields.status !== 'archived') await reopenMessages(tx, id);
     if (locations) {
@@ -122,12 +118,7 @@ export const patchExperiment = (
       await insertLocations(tx, id, locations);
     }
     if (fields.status === 'archived' && !state.isArchived) await publishEvent(ctx, tx, { kind: 'experiment.archived', experimentId: id });
-    await audit(tx, caller, {
-      action: 'experiment.updated',
-      organizationId: state.organizationId,
-      resource: { type: 'experiment', id },
-      details: { fields: given },
-    });
+    await auditExperiment(tx, caller, id, 'experiment.updated', { fields: given });
     return requireExperiment(tx, id);
   });
 
@@ -144,11 +135,7 @@ export const setVisibility = (
     if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
     if (visibility === 'public' && (await publishExperiment(tx, id)) > 0) {
       await publishEvent(ctx, tx, { kind: 'experiment.published', experimentId: id, facts: { by: 'person' } });
-      await audit(tx, caller, {
-        action: 'experiment.published',
-        organizationId: state.organizationId,
-        resource: { type: 'experiment', id },
-      });
+      await auditExperiment(tx, caller, id, 'experiment.published');
     }
     return { id, visibility };
   });

@@ -1,7 +1,7 @@
-import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
+import { auditExperiment } from './auditing.service.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
 import { countLocations, deleteLocations, insertLocations, touchExperiment } from './locations.queries.ts';
 import { lockOpenExperiment } from './open.service.ts';
@@ -11,13 +11,12 @@ const MOST_LOCATIONS = 1_000;
 /** Adds to the locations of an experiment; answers the new ones. Errors: experiment archived, too many locations. */
 export const addLocations = (ctx: Context, caller: Caller, experimentId: string, locations: NewLocation[]): Promise<Location[]> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await lockOpenExperiment(tx, experimentId);
     if ((await countLocations(tx, experimentId)) + locations.length > MOST_LOCATIONS) throw errors.tooManyLocations(MOST_LOCATIONS);
     const added = await insertLocations(tx, experimentId, locations);
     if (added.length > 0) {
       await touchExperiment(tx, experimentId);
-      const resource = { type: 'experiment', id: experimentId };
-      await audit(tx, caller, { action: 'locations.added', organizationId, resource, details: { count: added.length } });
+      await auditExperiment(tx, caller, experimentId, 'locations.added', { count: added.length });
     }
     return caller.created(tx, added);
   });
@@ -31,12 +30,11 @@ export const replaceLocations = (
   versions: number[] | null,
 ): Promise<Location[]> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId, version } = await lockOpenExperiment(tx, experimentId);
+    const version = await lockOpenExperiment(tx, experimentId);
     if (versions && !versions.includes(version)) throw errors.preconditionFailed();
     await deleteLocations(tx, experimentId);
     const added = await insertLocations(tx, experimentId, locations);
     await touchExperiment(tx, experimentId);
-    const resource = { type: 'experiment', id: experimentId };
-    await audit(tx, caller, { action: 'locations.replaced', organizationId, resource, details: { count: added.length } });
+    await auditExperiment(tx, caller, experimentId, 'locations.replaced', { count: added.length });
     return added;
   });

@@ -8,6 +8,7 @@ import { errors } from '../../errors.ts';
 import { enqueueNotice, enqueueNotices } from '../notices/notices.service.ts';
 import { lockDecided } from '../sharing/answerability.service.ts';
 import { raiseGrant } from '../sharing/sharing.service.ts';
+import { auditExperiment } from './auditing.service.ts';
 import { lockExperiment } from './experiments.queries.ts';
 import type { ExperimentContributors, ExperimentJoinRequest, NewExperimentJoinRequest } from './membership.model.ts';
 import {
@@ -48,12 +49,7 @@ export const requestToContribute = (
     if (decision.allow) throw errors.alreadyContributor();
     const id = randomUUIDv7();
     if ((await insertJoinRequest(tx, { id, experimentId, userId: caller.userId, message: body.message ?? null })) > 0) {
-      await audit(tx, caller, {
-        action: 'experiment.join-requested',
-        organizationId: state.organizationId,
-        resource: { type: 'experiment', id: experimentId },
-        details: { requestId: id },
-      });
+      await auditExperiment(tx, caller, experimentId, 'experiment.join-requested', { requestId: id });
       const answerable = await listAnswerable(tx, experimentId);
       await enqueueNotices(
         ctx,
@@ -94,7 +90,6 @@ async function decideOne(
   await audit(tx, caller, {
     action:
       status === 'approved' ? 'experiment.join-approved' : status === 'rejected' ? 'experiment.join-rejected' : 'experiment.join-cancelled',
-    organizationId: resource.organizationId,
     resource: { type: 'experiment', id: resource.id },
     subjectId: found.user.id,
     details: { requestId: found.id },
@@ -125,11 +120,7 @@ export const withdrawRequest = (ctx: Context, caller: Caller, experimentId: stri
     if (request.user.id !== caller.userId) throw errors.notYourRequest();
     if ((await decideJoinRequest(tx, requestId, { status: 'cancelled', decidedBy: caller.userId })) === 0)
       throw errors.joinRequestDecided();
-    await audit(tx, caller, {
-      action: 'experiment.join-cancelled',
-      resource: { type: 'experiment', id: experimentId },
-      details: { requestId },
-    });
+    await auditExperiment(tx, caller, experimentId, 'experiment.join-cancelled', { requestId });
   });
 
 /** Lists who takes part in an experiment. Where it is anonymised, they are listed by their pseudonyms, in the order of these. Errors: resourceNotFound. */

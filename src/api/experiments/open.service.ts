@@ -3,14 +3,14 @@ import { errors } from '../../errors.ts';
 import { lockExperiment } from './experiments.queries.ts';
 
 /**
- * Locks an experiment for a write to something under it, so that no archiving and no second write gets between. Answers its version, and the organization that owns it.
- * Errors: resource not found, experiment archived.
+ * Locks an experiment for a write to something under it, so that no archiving and no second write gets between. Answers its version. Errors: resource not found,
+ * experiment archived.
  */
-export async function lockOpenExperiment(tx: Transaction, id: string): Promise<{ organizationId: string; version: number }> {
+export async function lockOpenExperiment(tx: Transaction, id: string): Promise<number> {
   const state = await lockExperiment(tx, id);
   if (!state) throw errors.resourceNotFound('experiment');
   if (state.isArchived) throw errors.experimentArchived();
-  return { organizationId: state.organizationId, version: state.version };
+  return state.version;
 }
 
 /** Locks an experiment for a write of the service's own, whatever its status; false when it is gone. */

@@ -11,6 +11,7 @@ import { planRead } from '../../lakehouse/plan/planner.ts';
 import { readRequest, type ReadParameters } from '../../lakehouse/ask/request.ts';
 import { printObjectKey } from '../../storage/objects.ts';
 import { openSource } from '../data/data.service.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { blameBody } from '../input/input.service.ts';
 import type { Export, ExportProgress, ExportStarted, ExportStatus, NewExport } from './exports.model.ts';
 import {
@@ -96,12 +97,8 @@ export async function startExport(ctx: Context, caller: Caller, table: OpenTable
     if ((await countOpen(tx, caller.userId)) >= MOST_OPEN) throw errors.exportsFull(`${MOST_OPEN} exports that are not finished`);
     await requireRoom(ctx, tx, caller.userId);
     if ((await insertExport(tx, row)) === 0) throw errors.resourceNotFound('experiment');
-    await audit(tx, caller, {
-      action: 'export.created',
-      organizationId: table.organizationId,
-      resource: { type: 'experiment', id: table.experimentId },
-      details: { exportId, tableId: table.identifier, format: body.format, names },
-    });
+    const details = { exportId, tableId: table.identifier, format: body.format, names };
+    await auditExperiment(tx, caller, table.experimentId, 'export.created', details);
     await ctx.jobs.enqueue(WRITE_EXPORT, { exportId }, { tx, key: exportId });
     return caller.created(tx, { status: 'queued', exportId });
   });

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { readShape, refuseBody } from '../input/input.service.ts';
 import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
@@ -41,10 +41,10 @@ export async function replaceFlow(tx: Transaction, experimentId: string, graph: 
 export async function createFlow(ctx: Context, caller: Caller, experimentId: string, body: FlowGraph): Promise<VersionedFlow> {
   const graph = checkGraph(body);
   return ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await lockOpenExperiment(tx, experimentId);
     const made = await insertFlow(tx, { id: randomUUIDv7(), experimentId, graph });
     if (!made) throw errors.flowExists();
-    await audit(tx, caller, { action: 'flow.saved', organizationId, resource: { type: 'experiment', id: experimentId } });
+    await auditExperiment(tx, caller, experimentId, 'flow.saved');
     const { version, ...flow } = made;
     return { ...(await caller.created(tx, flow)), version };
   });
@@ -60,14 +60,14 @@ export async function changeFlow(
 ): Promise<VersionedFlow> {
   const graph = body.nodes === undefined && body.edges === undefined ? null : checkGraph(body);
   return ctx.db.transaction(async (tx) => {
-    const organizationId = graph && (await lockOpenExperiment(tx, experimentId)).organizationId;
+    if (graph) await lockOpenExperiment(tx, experimentId);
     const current = await findFlow(tx, experimentId);
     if (!current) throw errors.flowNotFound();
     if (versions && !versions.includes(current.version)) throw errors.preconditionFailed();
     if (!graph) return current;
     const changed = await updateFlow(tx, experimentId, graph);
     if (!changed) throw errors.flowNotFound();
-    await audit(tx, caller, { action: 'flow.saved', organizationId, resource: { type: 'experiment', id: experimentId } });
+    await auditExperiment(tx, caller, experimentId, 'flow.saved');
     return changed;
   });
 }

@@ -49,8 +49,7 @@ function parsedJson(text: string): unknown {
 function parsed(text: string): ProjectImport {
   const value = parsedJson(text);
   if (isNestedDeeper(value, DEEPEST_JSON)) throw refuseBody([{ path: '', message: `must nest at most ${DEEPEST_JSON} levels deep` }]);
-  const { protocol, ...rest } = readShape(projectShape, withoutCode(value), '');
-  return { ...rest, protocol };
+  return readShape(projectShape, withoutCode(value));
 }
 
 /** Takes the code of a protocol out of what is checked. The code may be any JSON, may nest deeper, and is kept as its own text. */
@@ -90,10 +89,10 @@ interface Importer {
 async function shareWithOwner(
   { tx, ownerId, requestId }: Importer,
   type: 'protocol' | 'macro',
-  { id, createdBy, organizationId }: { id: string; createdBy: string; organizationId: string },
+  { id, createdBy }: { id: string; createdBy: string },
 ): Promise<void> {
   if (createdBy === ownerId) return;
-  await grantDirectly(tx, { userId: createdBy, requestId }, { type, id }, { userId: ownerId, role: 'viewer', organizationId });
+  await grantDirectly(tx, { userId: createdBy, requestId }, { type, id }, { userId: ownerId, role: 'viewer' });
 }
 
 async function importProtocol(importer: Importer, project: ProjectImport, text: string): Promise<string | null> {

@@ -163,7 +163,6 @@ async function claim(tx: Transaction, userId: string, invitation: Claimable): Pr
     { userId, requestId: by.requestId },
     {
       action: status === 'accepted' ? 'invitation.accepted' : 'invitation.revoked',
-      organizationId: resource.organizationId,
       resource: asked,
       details: { invitationId: invitation.id },
     },

@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
@@ -12,6 +11,7 @@ import { planRead } from '../../lakehouse/plan/planner.ts';
 import { createTable } from '../../lakehouse/tables/manifest.ts';
 import { readRequest, type Filter, type ReadRequest } from '../../lakehouse/ask/request.ts';
 import { openSource } from '../data/data.service.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
 import { blameBody } from '../input/input.service.ts';
@@ -123,11 +123,8 @@ async function queueRun(tx: Transaction, caller: Caller, asked: Asked): Promise<
   const row = { ...asked, id: randomUUIDv7(), codeVersion: Number(code.version), createdBy: caller.userId };
   const made = await insertReprocess(tx, row);
   if (!made) throw errors.reprocessRunning();
-  await audit(tx, caller, {
-    action: 'macro.reprocessed',
-    resource: { type: 'experiment', id: asked.experimentId },
-    details: { macroId: row.macroId, codeVersion: row.codeVersion, reprocessId: row.id, scope: asked.scope },
-  });
+  const details = { macroId: row.macroId, codeVersion: row.codeVersion, reprocessId: row.id, scope: asked.scope };
+  await auditExperiment(tx, caller, asked.experimentId, 'macro.reprocessed', details);
   return caller.created(tx, shown(made));
 }
 
@@ -139,7 +136,7 @@ async function allow(tx: Transaction, caller: Caller, asked: { experimentId: str
   await allowMacro(tx, { ...asked, allowedBy: caller.userId });
   await endWithholding(tx, asked.experimentId, asked.macroId);
   const { experimentId, macroId, onNew } = asked;
-  await audit(tx, caller, { action: 'macro.allowed', resource: { type: 'experiment', id: experimentId }, details: { macroId, onNew } });
+  await auditExperiment(tx, caller, experimentId, 'macro.allowed', { macroId, onNew });
 }
 
 /**
@@ -200,7 +197,7 @@ export const stopMacroRuns = (ctx: Context, caller: Caller, experimentId: string
   ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     if ((await stopOnNew(tx, experimentId, macroId)) === 0) throw errors.macroNotOnNew();
-    await audit(tx, caller, { action: 'macro.stopped', resource: { type: 'experiment', id: experimentId }, details: { macroId } });
+    await auditExperiment(tx, caller, experimentId, 'macro.stopped', { macroId });
     return null;
   });
 

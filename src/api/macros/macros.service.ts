@@ -64,7 +64,7 @@ export async function changeMacro(
   versions: number[] | null,
 ): Promise<VersionedMacro> {
   const changed = await ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockForChange(tx, 'macro', id, versions);
+    await lockForChange(tx, 'macro', id, versions);
     const before = await mustFind(tx, id);
     const { name, description, language, code } = body;
     const given = { name, description, language, code };
@@ -75,7 +75,7 @@ export async function changeMacro(
       await updateMacro(tx, id, { ...next, codeVersion });
       await insertCodeVersion(tx, { resourceId: id, version: codeVersion, code: next.code, kind: next.language, createdBy: caller.userId });
     }
-    await recordChange(tx, caller, { type: 'macro', id, organizationId }, given);
+    await recordChange(tx, caller, { type: 'macro', id }, given);
     return mustFind(tx, id);
   });
   if (body.code === undefined && body.language === undefined) return changed;

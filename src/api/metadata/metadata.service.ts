@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { printLongNumbers } from '../../json.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { isReservedColumn } from '../flow/flow.service.ts';
 import { readShape, refuseBody } from '../input/input.service.ts';
@@ -48,13 +48,12 @@ async function mustFind(tx: Transaction, experimentId: string, id: string, versi
 export async function createMetadata(ctx: Context, caller: Caller, experimentId: string, body: NewMetadataRecord): Promise<StoredRecord> {
   const { metadata, size } = checkMetadata(body.metadata);
   return ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await lockOpenExperiment(tx, experimentId);
     await refuseTooMuch(tx, experimentId, size, null);
     const made = await insertRecord(tx, { id: randomUUIDv7(), experimentId, metadata, size, createdBy: caller.userId });
     if (!made) throw errors.conflict();
     await refreshMetadata(ctx, tx, experimentId, MOST_TOGETHER.cells);
-    const resource = { type: 'experiment', id: experimentId };
-    await audit(tx, caller, { action: 'metadata.created', organizationId, resource, details: { metadataId: made.metadataId } });
+    await auditExperiment(tx, caller, experimentId, 'metadata.created', { metadataId: made.metadataId });
     await caller.created(tx, addDuplicates(made));
     return made;
   });
@@ -71,14 +70,13 @@ export async function changeMetadata(
   const { experimentId, id, versions } = target;
   return ctx.db.transaction(async (tx) => {
     if (!given) return mustFind(tx, experimentId, id, versions);
-    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await lockOpenExperiment(tx, experimentId);
     await mustFind(tx, experimentId, id, versions);
     await refuseTooMuch(tx, experimentId, given.size, id);
     const changed = await updateRecord(tx, id, given.metadata, given.size);
     if (!changed) throw errors.metadataNotFound();
     await refreshMetadata(ctx, tx, experimentId, MOST_TOGETHER.cells);
-    const resource = { type: 'experiment', id: experimentId };
-    await audit(tx, caller, { action: 'metadata.updated', organizationId, resource, details: { metadataId: id } });
+    await auditExperiment(tx, caller, experimentId, 'metadata.updated', { metadataId: id });
     return changed;
   });
 }
@@ -86,10 +84,9 @@ export async function changeMetadata(
 /** Removes a metadata table. Errors: metadata not found, experiment archived, precondition failed. */
 export const removeMetadata = (ctx: Context, caller: Caller, experimentId: string, id: string, versions: number[] | null): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await lockOpenExperiment(tx, experimentId);
     await mustFind(tx, experimentId, id, versions);
     await deleteRecord(tx, id);
     await refreshMetadata(ctx, tx, experimentId);
-    const resource = { type: 'experiment', id: experimentId };
-    await audit(tx, caller, { action: 'metadata.deleted', organizationId, resource, details: { metadataId: id } });
+    await auditExperiment(tx, caller, experimentId, 'metadata.deleted', { metadataId: id });
   });

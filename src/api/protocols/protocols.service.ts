@@ -55,7 +55,7 @@ export const patchProtocol = (
   versions: number[] | null,
 ): Promise<VersionedProtocol> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockForChange(tx, 'protocol', id, versions);
+    await lockForChange(tx, 'protocol', id, versions);
     const before = await mustFind(tx, id);
     const { name, description, family } = body;
     const given = { name, description, family, code };
@@ -66,6 +66,6 @@ export const patchProtocol = (
       await updateProtocol(tx, id, { ...next, codeVersion });
       await insertCodeVersion(tx, { resourceId: id, version: codeVersion, code: next.code, kind: next.family, createdBy: caller.userId });
     }
-    await recordChange(tx, caller, { type: 'protocol', id, organizationId }, given);
+    await recordChange(tx, caller, { type: 'protocol', id }, given);
     return readProtocol(await mustFind(tx, id));
   });

@@ -44,7 +44,7 @@ export async function settleResource(tx: Transaction, maker: Maker, type: Librar
     createdBy: maker.userId,
   });
   await seedCreator(tx, maker, { id, type }, home);
-  await audit(tx, maker, { action: `${type}.created`, organizationId: home.organizationId, resource: { type, id } });
+  await audit(tx, maker, { action: `${type}.created`, resource: { type, id } });
   return id;
 }
 
@@ -66,16 +66,12 @@ export async function lockForChange(tx: Transaction, type: SharedType, id: strin
 export async function recordChange(
   tx: Transaction,
   caller: Maker,
-  resource: { type: LibraryType; id: string; organizationId: string },
+  resource: { type: LibraryType; id: string },
   changes: LibraryResourcePatch & object,
 ): Promise<void> {
-  const { type, id, organizationId } = resource;
-  await touchResource(tx, id, {
-    name: changes.name?.trim(),
-    description: changes.description,
-  });
+  await touchResource(tx, resource.id, { name: changes.name?.trim(), description: changes.description });
   const fields = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  await audit(tx, caller, { action: `${type}.updated`, organizationId, resource: { type, id }, details: { fields } });
+  await audit(tx, caller, { action: `${resource.type}.updated`, resource, details: { fields } });
 }
 
 /** Makes a private resource public, which cannot be undone. The same value again is no change. */
@@ -90,8 +86,7 @@ export const setLibraryVisibility = (
     const { type, id } = resource;
     const state = await lockForChange(tx, type, id, versions);
     if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
-    if (visibility === 'public' && (await makePublic(tx, id)) > 0)
-      await audit(tx, caller, { action: `${type}.published`, organizationId: state.organizationId, resource });
+    if (visibility === 'public' && (await makePublic(tx, id)) > 0) await audit(tx, caller, { action: `${type}.published`, resource });
     return { id, visibility };
   });
 

@@ -35,7 +35,7 @@ export async function seedCreator(
   home: Home,
 ): Promise<void> {
   if (home.isAnswerable) return;
-  await grantDirectly(tx, caller, resource, { userId: caller.userId, role: 'admin', organizationId: home.organizationId });
+  await grantDirectly(tx, caller, resource, { userId: caller.userId, role: 'admin' });
 }
 
 /** Grants a person a role on a resource. An existing grant stays as it is. */
@@ -43,17 +43,12 @@ export async function grantDirectly(
   tx: Transaction,
   by: Pick<Caller, 'userId' | 'requestId'>,
   resource: Resource,
-  grant: { userId: string; role: GrantRoleName; organizationId: string },
+  grant: { userId: string; role: GrantRoleName },
 ): Promise<void> {
   const row = { resourceType: resource.type, resourceId: resource.id, granteeType: 'user', granteeId: grant.userId } as const;
   if ((await insertGrant(tx, { ...row, role: grant.role, createdBy: by.userId })) === 0) return;
-  await audit(tx, by, {
-    action: 'grant.created',
-    organizationId: grant.organizationId,
-    resource,
-    subjectId: grant.userId,
-    details: { granteeType: 'user', role: grant.role },
-  });
+  const details = { granteeType: 'user', role: grant.role };
+  await audit(tx, by, { action: 'grant.created', resource, subjectId: grant.userId, details });
 }
 
 /** Gives each of these people a viewer grant on a new resource. Errors: memberUnknown, when one of them is not active. */
@@ -61,13 +56,12 @@ export async function seedMembers(
   tx: Transaction,
   caller: Pick<Caller, 'userId' | 'requestId'>,
   resource: Resource,
-  members: { userIds: readonly string[]; home: Home },
+  userIds: readonly string[],
 ) {
-  const wanted = [...new Set(members.userIds.map((id) => id.toLowerCase()))].filter((userId) => userId !== caller.userId);
+  const wanted = [...new Set(userIds.map((id) => id.toLowerCase()))].filter((userId) => userId !== caller.userId);
   if (wanted.length === 0) return;
   await lockAccounts(tx, wanted);
   const active = await listActivePeople(tx, wanted);
   if (active.length < wanted.length) throw errors.memberUnknown();
-  for (const userId of wanted)
-    await grantDirectly(tx, caller, resource, { userId, role: 'viewer', organizationId: members.home.organizationId });
+  for (const userId of wanted) await grantDirectly(tx, caller, resource, { userId, role: 'viewer' });
 }

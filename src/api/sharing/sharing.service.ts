@@ -19,7 +19,6 @@ import {
 import type { Collaborator, GranteeType, GranteeUser, GrantRoleName, NewGrant } from './sharing.model.ts';
 
 const written = (resource: LockedResource, grantee: { granteeType: GranteeType; granteeId: string }, details: object) => ({
-  organizationId: resource.organizationId,
   resource: { type: resource.type, id: resource.id },
   ...(grantee.granteeType === 'user' ? { subjectId: grantee.granteeId } : {}),
   details: { granteeType: grantee.granteeType, granteeId: grantee.granteeId, ...details },

@@ -98,7 +98,6 @@ async function handOverOne(tx: Transaction, caller: Caller, item: AdminHandover)
   }
   await audit(tx, caller, {
     action: held ? 'grant.updated' : 'grant.created',
-    organizationId: resource.organizationId,
     resource: asked,
     subjectId: item.targetUserId,
     details: { granteeType: 'user', role: 'admin', handover: true },

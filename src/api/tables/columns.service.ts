@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { retryUntil } from '../../database/retry.ts';
@@ -8,6 +7,7 @@ import { isAround } from '../../ingest/around.ts';
 import { changeColumn, findTarget, type ColumnOrder } from '../../ingest/uploads/column-changes.ts';
 import { FileRefused } from '../../ingest/record-writer.ts';
 import { listColumnsAt } from '../../lakehouse/tables/manifest.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import type { ColumnChange, ColumnPatch } from './tables.model.ts';
 import {
@@ -66,12 +66,8 @@ export async function orderColumnChange(
     const row = { id, experimentId, uploadTableId: table.id, column: target.column.name, name: name ?? null, type: type ?? null };
     const made = await insertColumnChange(tx, { ...row, reading: { decimal, dateOrder }, createdBy: caller.userId });
     if (!made) throw errors.columnChangeRunning();
-    await audit(tx, caller, {
-      action: 'table.column-changed',
-      organizationId: caller.organizationId,
-      resource: { type: 'experiment', id: experimentId },
-      details: { tableId: table.id, changeId: id, column: row.column, name, type },
-    });
+    const details = { tableId: table.id, changeId: id, column: row.column, name, type };
+    await auditExperiment(tx, caller, experimentId, 'table.column-changed', details);
     await ctx.jobs.enqueue(CHANGE_COLUMN, { changeId: id }, { tx, key: id });
     return caller.created(tx, shown(made));
   });

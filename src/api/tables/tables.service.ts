@@ -1,4 +1,3 @@
-import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
@@ -6,6 +5,7 @@ import { errors } from '../../errors.ts';
 import { removeLog } from '../../lakehouse/tables/delta/publisher.ts';
 import { deleteTable, eraseForgotten, findTable, lockTable } from '../../lakehouse/tables/manifest.ts';
 import type { LockedTable } from '../../lakehouse/tables/manifest-rows.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import { eraseUnplacedFiles } from '../uploads/uploads.service.ts';
 
@@ -35,12 +35,8 @@ export async function removeTable(ctx: Context, caller: Caller, experimentId: st
     await requireWritable(tx, experimentId);
     const table = await lockUploadTable(tx, experimentId, tableId);
     await deleteTable(tx, table.id);
-    await audit(tx, caller, {
-      action: 'table.deleted',
-      organizationId: caller.organizationId,
-      resource: { type: 'experiment', id: experimentId },
-      details: { tableId: table.id, name: table.name, rows: table.rowCount, version: table.version },
-    });
+    const details = { tableId: table.id, name: table.name, rows: table.rowCount, version: table.version };
+    await auditExperiment(tx, caller, experimentId, 'table.deleted', details);
     const left = (part: ErasedTable['part']): ErasedTable => ({ experimentId, tableId: table.id, part });
     await ctx.jobs.enqueue(ERASE_TABLE, left('log'), { tx, key: `${table.id} log` });
     await ctx.jobs.enqueue(ERASE_TABLE, left('files'), { tx, key: `${table.id} files`, startAfterSeconds: READ_SECONDS });

@@ -1,6 +1,5 @@
 import { createHash, randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { audit } from '../../auth/audit.ts';
 import { isStillGood, type Caller, type HeldKey } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
@@ -14,6 +13,7 @@ import { createTable, findUploadTable } from '../../lakehouse/tables/manifest.ts
 import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
 import { printObjectKey } from '../../storage/objects.ts';
 import { publishEvent } from '../events/events.service.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import { checkFields, fieldsShape, makeReading, type Fields, type PreviewFields } from './fields.ts';
 import type { UploadReport } from './uploads.model.ts';
@@ -104,12 +104,7 @@ async function begin(ctx: Context, caller: Caller, experimentId: string, fields:
     const tableId = await targetTable(tx, caller, experimentId, fields);
     const reading = makeReading(fields).options;
     await insertUpload(tx, { id: uploadId, experimentId, tableId, sourceKind: fields.sourceKind, createdBy: caller.userId, reading });
-    await audit(tx, caller, {
-      action: 'upload.created',
-      organizationId: caller.organizationId,
-      resource: { type: 'experiment', id: experimentId },
-      details: { uploadId, tableId },
-    });
+    await auditExperiment(tx, caller, experimentId, 'upload.created', { uploadId, tableId });
   });
   return { uploadId, experimentId, sourceKind: fields.sourceKind };
 }
@@ -275,12 +270,7 @@ export async function replayUpload(ctx: Context, caller: Caller, experimentId: s
     const files = (await requestReplay(tx, uploadId)) + (await reopenFiles(tx, uploadId, PROCESSING_FAILED));
     if (files > 0) {
       await reopenUpload(tx, uploadId);
-      await audit(tx, caller, {
-        action: 'upload.replayed',
-        organizationId: caller.organizationId,
-        resource: { type: 'experiment', id: experimentId },
-        details: { uploadId },
-      });
+      await auditExperiment(tx, caller, experimentId, 'upload.replayed', { uploadId });
       await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
     }
     return loadReport(tx, caller, { experimentId, uploadId });

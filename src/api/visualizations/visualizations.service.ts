@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { listGiven, readShape, refuseBody } from '../input/input.service.ts';
 import { checkRoles } from './roles.ts';
@@ -44,8 +44,6 @@ async function mustFindAs(tx: Transaction, { experimentId, id, versions }: Visua
   return found;
 }
 
-const resourceOf = (experimentId: string) => ({ type: 'experiment', id: experimentId });
-
 /** Adds a chart; columns without a name make it a draft. Errors: invalid input, experiment archived. */
 export async function createVisualization(
   ctx: Context,
@@ -56,7 +54,7 @@ export async function createVisualization(
   const dataConfig = checkDataConfig(body.chartType, body.dataConfig);
   const config = readShape(configShape, body.config ?? {}, '/config');
   return ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, experimentId);
+    await lockOpenExperiment(tx, experimentId);
     const id = randomUUIDv7();
     const { name, description = null, chartFamily, chartType } = body;
     await insertVisualization(tx, {
@@ -70,8 +68,7 @@ export async function createVisualization(
       dataConfig,
       createdBy: caller.userId,
     });
-    const resource = resourceOf(experimentId);
-    await audit(tx, caller, { action: 'visualization.created', organizationId, resource, details: { visualizationId: id } });
+    await auditExperiment(tx, caller, experimentId, 'visualization.created', { visualizationId: id });
     const { version, ...made } = await mustFind(tx, experimentId, id);
     return { ...(await caller.created(tx, made)), version };
   });
@@ -88,7 +85,7 @@ export async function patchVisualization(
   const given = listGiven(body, { name: true, description: true, chartFamily: true, chartType: true, config: true, dataConfig: true });
   return ctx.db.transaction(async (tx) => {
     if (given.length === 0) return mustFindAs(tx, target);
-    const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
+    await lockOpenExperiment(tx, target.experimentId);
     const found = await mustFindAs(tx, target);
     const chartType = body.chartType ?? found.chartType;
     const asked = body.dataConfig ?? (body.chartType === undefined ? undefined : found.dataConfig);
@@ -101,12 +98,7 @@ export async function patchVisualization(
       config: config ?? found.config,
       dataConfig: asked === undefined ? found.dataConfig : checkDataConfig(chartType, asked),
     });
-    await audit(tx, caller, {
-      action: 'visualization.updated',
-      organizationId,
-      resource: resourceOf(target.experimentId),
-      details: { visualizationId: target.id, fields: given },
-    });
+    await auditExperiment(tx, caller, target.experimentId, 'visualization.updated', { visualizationId: target.id, fields: given });
     return mustFind(tx, target.experimentId, target.id);
   });
 }
@@ -114,11 +106,10 @@ export async function patchVisualization(
 /** Removes a chart; widgets that show it are left without one. Errors: visualization not found, experiment archived, precondition failed. */
 export const removeVisualization = (ctx: Context, caller: Caller, target: VisualizationTarget): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockOpenExperiment(tx, target.experimentId);
+    await lockOpenExperiment(tx, target.experimentId);
     await mustFindAs(tx, target);
     await deleteVisualization(tx, target.id);
-    const resource = resourceOf(target.experimentId);
-    await audit(tx, caller, { action: 'visualization.deleted', organizationId, resource, details: { visualizationId: target.id } });
+    await auditExperiment(tx, caller, target.experimentId, 'visualization.deleted', { visualizationId: target.id });
   });
 
 /** Finds those of these charts that belong to another experiment and so may not be shown in this one. */

@@ -5,6 +5,7 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { readExactJson } from '../../json.ts';
 import { errors } from '../../errors.ts';
+import { auditExperiment } from '../experiments/auditing.service.ts';
 import { replaceFlow } from '../flow/flow.service.ts';
 import { lockForChange } from '../resources/resources.service.ts';
 import { hashDesign, listUses, dropRunData, type Cell } from './cells.ts';
@@ -35,7 +36,7 @@ const snapshotsOf = (entities: readonly UsedEntity[]) => ({
  * so that any number of publications at once make one version. Errors: something that the workbook uses may not be read.
  */
 async function publish(tx: Transaction, maker: Maker, workbookId: string): Promise<WorkbookPin> {
-  const { organizationId } = await lockForChange(tx, 'workbook', workbookId, null);
+  await lockForChange(tx, 'workbook', workbookId, null);
   const latest = await findLatest(tx, workbookId);
   if (latest && !latest.isDrifted) return { workbookId, workbookVersionId: latest.workbookVersionId, version: latest.version };
   const workbook = await findWorkbook(tx, workbookId);
@@ -59,12 +60,7 @@ async function publish(tx: Transaction, maker: Maker, workbookId: string): Promi
     createdBy: maker.userId,
   });
   await insertVersionUses(tx, id, workbookId);
-  await audit(tx, maker, {
-    action: 'workbook.version-published',
-    organizationId,
-    resource: { type: 'workbook', id: workbookId },
-    details: { version },
-  });
+  await audit(tx, maker, { action: 'workbook.version-published', resource: { type: 'workbook', id: workbookId }, details: { version } });
   return { workbookId, workbookVersionId: id, version };
 }
 
@@ -78,11 +74,7 @@ async function follow(tx: Transaction, maker: Maker, experimentId: string, pin: 
   const { cells } = await readVersion(tx, pin.workbookId, pin.workbookVersionId);
   const flow = await replaceFlow(tx, experimentId, makeFlow(cells as unknown as Cell[]));
   await setPin(tx, experimentId, pin);
-  await audit(tx, maker, {
-    action: 'experiment.workbook-attached',
-    resource: { type: 'experiment', id: experimentId },
-    details: { ...pin },
-  });
+  await auditExperiment(tx, maker, experimentId, 'experiment.workbook-attached', pin);
   return { pin, flowId: flow?.id ?? null };
 }
 
@@ -118,9 +110,5 @@ export async function detach(tx: Transaction, maker: Maker, experimentId: string
   const workbookId = await attachedTo(tx, experimentId);
   await clearPin(tx, experimentId);
   await replaceFlow(tx, experimentId, null);
-  await audit(tx, maker, {
-    action: 'experiment.workbook-detached',
-    resource: { type: 'experiment', id: experimentId },
-    details: { workbookId },
-  });
+  await auditExperiment(tx, maker, experimentId, 'experiment.workbook-detached', { workbookId });
 }

@@ -75,7 +75,7 @@ export const patchWorkbook = (
   versions: number[] | null,
 ): Promise<WorkbookRow> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockForChange(tx, 'workbook', id, versions);
+    await lockForChange(tx, 'workbook', id, versions);
     const { name, description, metadata } = body;
     const cells = body.cells === undefined ? undefined : checkedCells(body.cells);
     const given = { name, description, cells, metadata };
@@ -86,7 +86,7 @@ export const patchWorkbook = (
       await insertUses(tx, id, listUses(cells));
     }
     if (metadata !== undefined) await updateMetadata(tx, id, printMetadata(metadata));
-    await recordChange(tx, caller, { type: 'workbook', id, organizationId }, given);
+    await recordChange(tx, caller, { type: 'workbook', id }, given);
     return mustFind(tx, id);
   });
 

@@ -1,0 +1,12 @@
+import { audit, type AuditAction } from '../../auth/audit.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Transaction } from '../../database/database.ts';
+
+/** Writes an event of an experiment into the log of the organization that owns it; of one that is gone, into nobody's. */
+export const auditExperiment = (
+  tx: Transaction,
+  by: Pick<Caller, 'userId' | 'requestId'> | null,
+  experimentId: string,
+  action: AuditAction,
+  details: object = {},
+): Promise<void> => audit(tx, by, { action, resource: { type: 'experiment', id: experimentId }, details });
