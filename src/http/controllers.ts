@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { Controller } from '@tsoa/runtime';
 import type { Caller } from '../auth/caller.ts';
 import type { Context } from '../context.ts';
+import { addEtag, setListHeaders, type PageAsked } from './answers/answers.ts';
 import { getExchange, type Exchange } from './exchange.ts';
 
 /** What every controller stands on: the context, the request and its answer, the exchange, and the caller where the operation has one. */
@@ -23,5 +24,16 @@ export abstract class ApiController extends Controller {
   protected get caller(): Caller {
     if (!this.exchange.caller) throw new Error('this operation has no @Security');
     return this.exchange.caller;
+  }
+
+  /** Answers a resource without its version, which goes out in its entity tag. */
+  protected answer<T extends { version: number }>({ version, ...body }: T): Omit<T, 'version'> {
+    return addEtag(this.response, body, version);
+  }
+
+  /** Answers the rows of a page; headers say how many there are in all, and where the other pages are. */
+  protected async answerPage<T>(page: PageAsked, rows: Promise<T[]>, total: Promise<number>): Promise<T[]> {
+    const [found, count] = await Promise.all([rows, total]);
+    return setListHeaders(this.response, { rows: found, total: count }, page);
   }
 }

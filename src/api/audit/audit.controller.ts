@@ -1,6 +1,6 @@
 import { Get, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { AUDIT_ACTIONS } from '../../auth/audit.ts';
-import { setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
+import { readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
 import type { AuditEntry } from './audit.model.ts';
@@ -21,10 +21,10 @@ export class AuditController extends ApiController {
   @Security('caller')
   public async listMyAuditEvents(@Queries() query: PageQuery): Promise<AuditEntry[]> {
     const page = readPageQuery(query);
-    const [rows, total] = await Promise.all([
+    return this.answerPage(
+      page,
       listOwnAudit(this.ctx.db, this.caller.userId, OWN_ACTIONS, page),
       countOwnAudit(this.ctx.db, this.caller.userId, OWN_ACTIONS),
-    ]);
-    return setListHeaders(this.response, { rows, total }, page);
+    );
   }
 }

@@ -1,10 +1,10 @@
 import { Body, Delete, Get, Patch, Path, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, addEtag, setWindowHeaders } from '../../http/answers/answers.ts';
+import { readExpectedVersions, setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { Dashboard, DashboardPatch, NewDashboard } from './dashboards.model.ts';
-import { countDashboards, findDashboard, listDashboards, type VersionedDashboard } from './dashboards.queries.ts';
+import { countDashboards, findDashboard, listDashboards } from './dashboards.queries.ts';
 import { createDashboard, patchDashboard, removeDashboard } from './dashboards.service.ts';
 
 @Route('api/v1/experiments/{id}/dashboards')
@@ -81,9 +81,5 @@ export class DashboardsController extends ApiController {
   public async deleteDashboard(@Path() id: string, @Path() dashboardId: string): Promise<null> {
     await removeDashboard(this.ctx, this.caller, { experimentId: id, id: dashboardId, versions: readExpectedVersions(this.request) });
     return null;
-  }
-
-  private answer({ version, ...dashboard }: VersionedDashboard): Dashboard {
-    return addEtag(this.response, dashboard, version);
   }
 }

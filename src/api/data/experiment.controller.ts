@@ -1,5 +1,4 @@
 import { Get, Path, Query, Route, Security, Tags } from '@tsoa/runtime';
-import { addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { requireExperiment } from '../experiments/experiments.service.ts';
 import type { ExperimentWithData } from './data.model.ts';
@@ -17,8 +16,8 @@ export class ExperimentController extends ApiController {
   @Get('{id}')
   @Security('caller', ['experiment:read'])
   public async getExperiment(@Path() id: string, @Query() include?: 'data'): Promise<ExperimentWithData> {
-    const { version, ...experiment } = await requireExperiment(this.ctx.db, id);
+    const experiment = await requireExperiment(this.ctx.db, id);
     const data = include === 'data' ? await readFirstMeasurements(this.ctx, this.caller, id, this.exchange.signal) : undefined;
-    return addEtag(this.response, data ? { ...experiment, data } : experiment, version);
+    return this.answer(data ? { ...experiment, data } : experiment);
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
+import { readExpectedVersions, limitCount, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import type {
@@ -46,11 +46,7 @@ export class DeviceGroupsController extends ApiController {
   public async listDeviceGroups(@Queries() query: DeviceGroupListQuery): Promise<CountedDeviceGroup[]> {
     const page = readPageOrWhole(query);
     const filter = { userId: this.caller.userId, scope: query.scope ?? ('all' as const), search: query.search?.trim() || undefined };
-    const [rows, total] = await Promise.all([
-      listGroups(this.ctx.db, filter, page),
-      countGroups(this.ctx.db, filter, limitCount(this.request)),
-    ]);
-    return setListHeaders(this.response, { rows, total }, page);
+    return this.answerPage(page, listGroups(this.ctx.db, filter, page), countGroups(this.ctx.db, filter, limitCount(this.request)));
   }
 
   /**
@@ -77,8 +73,7 @@ export class DeviceGroupsController extends ApiController {
       loadCapabilities(this.ctx.db, this.caller.userId, 'device_group', groupId),
     ]);
     if (!found) throw errors.resourceNotFound('device_group');
-    const { version, ...group } = found;
-    return addEtag(this.response, { ...group, capabilities }, version);
+    return this.answer({ ...found, capabilities });
   }
 
   /**
@@ -90,8 +85,8 @@ export class DeviceGroupsController extends ApiController {
   @Security('caller', ['device_group:update'])
   public async updateDeviceGroup(@Path() groupId: string, @Body() body: DeviceGroupPatch): Promise<DeviceGroup> {
     const changed = await patchGroup(this.ctx, this.caller, groupId, body, readExpectedVersions(this.request));
-    const { version, memberCount: _memberCount, ...group } = changed;
-    return addEtag(this.response, group, version);
+    const { memberCount: _memberCount, ...group } = changed;
+    return this.answer(group);
   }
 
   /**

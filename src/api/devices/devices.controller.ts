@@ -1,6 +1,6 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
-import { readExpectedVersions, setListHeaders, limitCount, addEtag, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
+import { readExpectedVersions, limitCount, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from './certificates.service.ts';
@@ -60,11 +60,8 @@ export class DevicesController extends ApiController {
       search: query.search?.trim() || undefined,
       deviceType: query.deviceType,
     };
-    const [rows, total] = await Promise.all([
-      listDevices(this.ctx.db, filter, page),
-      countDevices(this.ctx.db, filter, limitCount(this.request)),
-    ]);
-    return setListHeaders(this.response, { rows: await addConnectivity(this.ctx, rows), total }, page);
+    const rows = listDevices(this.ctx.db, filter, page).then((devices) => addConnectivity(this.ctx, devices));
+    return this.answerPage(page, rows, countDevices(this.ctx.db, filter, limitCount(this.request)));
   }
 
   /**
@@ -99,12 +96,12 @@ export class DevicesController extends ApiController {
   @Get('{deviceId}')
   @Security('caller', ['device:read'])
   public async getDevice(@Path() deviceId: string): Promise<DeviceDetail> {
-    const [capabilities, { version, ...device }] = await Promise.all([
+    const [capabilities, device] = await Promise.all([
       loadCapabilities(this.ctx.db, this.caller.userId, 'device', deviceId),
       requireDevice(this.ctx, deviceId),
     ]);
     const [[connected], connection] = await Promise.all([addConnectivity(this.ctx, [device]), loadConnection(this.ctx, device)]);
-    return addEtag(this.response, { ...device, connectivity: connected?.connectivity ?? null, connection, capabilities }, version);
+    return this.answer({ ...device, connectivity: connected?.connectivity ?? null, connection, capabilities });
   }
 
   /**
@@ -115,8 +112,7 @@ export class DevicesController extends ApiController {
   @Patch('{deviceId}')
   @Security('caller', ['device:update'])
   public async updateDevice(@Path() deviceId: string, @Body() body: DevicePatch): Promise<Device> {
-    const { version, ...device } = await patchDevice(this.ctx, this.caller, deviceId, body, readExpectedVersions(this.request));
-    return addEtag(this.response, device, version);
+    return this.answer(await patchDevice(this.ctx, this.caller, deviceId, body, readExpectedVersions(this.request)));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Delete, Get, Path, Queries, Route, Security, Tags } from '@tsoa/runtime';
-import { setListHeaders, readPageOrWhole } from '../../http/answers/answers.ts';
+import { readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { countExperimentDevices, listExperimentDevices } from './bindings.queries.ts';
@@ -19,9 +19,9 @@ export class ExperimentDevicesController extends ApiController {
   public async listExperimentDevices(@Path() id: string, @Queries() query: ListPage): Promise<ExperimentDevice[]> {
     await requireRelation(this.ctx, this.caller, id);
     const page = readPageOrWhole(query);
-    const [rows, total] = await Promise.all([listExperimentDevices(this.ctx.db, id, page), countExperimentDevices(this.ctx.db, id)]);
-    const shown = rows.map(({ addedBy, addedAt, ...device }) => ({ device, addedBy, addedAt }));
-    return setListHeaders(this.response, { rows: shown, total }, page);
+    const rows = listExperimentDevices(this.ctx.db, id, page);
+    const shown = rows.then((found) => found.map(({ addedBy, addedAt, ...device }) => ({ device, addedBy, addedAt })));
+    return this.answerPage(page, shown, countExperimentDevices(this.ctx.db, id));
   }
 
   /**

@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { limitCount, readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
+import { limitCount, readExpectedVersions, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
 import type {
@@ -55,11 +55,11 @@ export class ExperimentsController extends ApiController {
       visibility: query.visibility,
       createdBy: query.createdBy,
     };
-    const [rows, total] = await Promise.all([
+    return this.answerPage(
+      page,
       listExperiments(this.ctx.db, filter, page),
       countExperiments(this.ctx.db, filter, limitCount(this.request)),
-    ]);
-    return setListHeaders(this.response, { rows, total }, page);
+    );
   }
 
   /**
@@ -72,8 +72,7 @@ export class ExperimentsController extends ApiController {
   @Patch('{id}')
   @Security('caller', ['experiment:update'])
   public async updateExperiment(@Path() id: string, @Body() body: ExperimentPatch): Promise<Experiment> {
-    const { version, ...experiment } = await patchExperiment(this.ctx, this.caller, id, body, readExpectedVersions(this.request));
-    return addEtag(this.response, experiment, version);
+    return this.answer(await patchExperiment(this.ctx, this.caller, id, body, readExpectedVersions(this.request)));
   }
 
   /**
@@ -104,11 +103,7 @@ export class ExperimentsController extends ApiController {
     ]);
     if (!found) throw errors.resourceNotFound('experiment');
     const { version, ...experiment } = found;
-    return addEtag(
-      this.response,
-      { experiment, hasAccess: true, hasFlow: withFlow, isAdmin: capabilities.canManage, capabilities },
-      version,
-    );
+    return this.answer({ experiment, hasAccess: true, hasFlow: withFlow, isAdmin: capabilities.canManage, capabilities, version });
   }
 
   /**

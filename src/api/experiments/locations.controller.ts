@@ -1,5 +1,5 @@
 import { Body, Get, Path, Post, Put, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { readExpectedVersions, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
+import { readExpectedVersions, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
 import { countLocations, listLocations } from './locations.queries.ts';
@@ -41,11 +41,11 @@ export class LocationsController extends ApiController {
   @Get()
   @Security('caller', ['experiment:read'])
   public async listLocations(@Path() id: string, @Query() page = 1, @Query() pageSize = 1000): Promise<Location[]> {
-    const [rows, total] = await Promise.all([
+    return this.answerPage(
+      { page, pageSize },
       listLocations(this.ctx.db, id, readPageQuery({ page, pageSize })),
       countLocations(this.ctx.db, id),
-    ]);
-    return setListHeaders(this.response, { rows, total }, { page, pageSize });
+    );
   }
 
   /**

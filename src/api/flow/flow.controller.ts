@@ -1,6 +1,6 @@
 import { Body, Get, Path, Post, Put, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, addEtag } from '../../http/answers/answers.ts';
+import { readExpectedVersions } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
 import { findFlow } from './flow.queries.ts';
@@ -18,8 +18,7 @@ export class FlowController extends ApiController {
   public async getFlow(@Path() id: string): Promise<Flow> {
     const found = await findFlow(this.ctx.db, id);
     if (!found) throw errors.flowNotFound();
-    const { version, ...flow } = found;
-    return addEtag(this.response, flow, version);
+    return this.answer(found);
   }
 
   /**
@@ -32,8 +31,7 @@ export class FlowController extends ApiController {
   @Security('caller', ['experiment:manage'])
   @SuccessResponse(201, 'Created')
   public async createFlow(@Path() id: string, @Body() body: FlowGraph): Promise<Flow> {
-    const { version, ...flow } = await createFlow(this.ctx, this.caller, id, body);
-    return addEtag(this.response, flow, version);
+    return this.answer(await createFlow(this.ctx, this.caller, id, body));
   }
 
   /**
@@ -44,7 +42,6 @@ export class FlowController extends ApiController {
   @Put()
   @Security('caller', ['experiment:manage'])
   public async replaceFlow(@Path() id: string, @Body() body: FlowReplacement): Promise<Flow> {
-    const { version, ...flow } = await changeFlow(this.ctx, this.caller, id, body, readExpectedVersions(this.request));
-    return addEtag(this.response, flow, version);
+    return this.answer(await changeFlow(this.ctx, this.caller, id, body, readExpectedVersions(this.request)));
   }
 }

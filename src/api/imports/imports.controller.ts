@@ -1,5 +1,5 @@
 import { Body, Get, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { setListHeaders, readPageOrWhole } from '../../http/answers/answers.ts';
+import { readPageOrWhole } from '../../http/answers/answers.ts';
 import { getRawBody } from '../../http/requests/body.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
@@ -20,11 +20,11 @@ export class ImportsController extends ApiController {
   @Security('caller')
   public async listTransferRequests(@Queries() query: ListPage): Promise<TransferRequest[]> {
     const page = readPageOrWhole(query);
-    const [rows, total] = await Promise.all([
+    return this.answerPage(
+      page,
       listTransferRequests(this.ctx.db, this.caller.userId, page),
       countTransferRequests(this.ctx.db, this.caller.userId),
-    ]);
-    return setListHeaders(this.response, { rows, total }, page);
+    );
   }
 
   /**

@@ -95,8 +95,7 @@ export class MacrosController extends ApiController {
       loadCapabilities(this.ctx.db, this.caller.userId, 'macro', id),
     ]);
     if (!found) throw errors.resourceNotFound('macro');
-    const { version, ...macro } = found;
-    return addEtag(this.response, { ...macro, capabilities }, version);
+    return this.answer({ ...found, capabilities });
   }
 
   /**
@@ -107,8 +106,7 @@ export class MacrosController extends ApiController {
   @Put('{id}')
   @Security('caller', ['macro:update'])
   public async updateMacro(@Path() id: string, @Body() body: MacroPatch): Promise<Macro> {
-    const { version, ...macro } = await changeMacro(this.ctx, this.caller, id, body, readExpectedVersions(this.request));
-    return addEtag(this.response, macro, version);
+    return this.answer(await changeMacro(this.ctx, this.caller, id, body, readExpectedVersions(this.request)));
   }
 
   /**

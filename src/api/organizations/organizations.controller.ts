@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import type { AuditAction } from '../../auth/audit.ts';
 import { errors } from '../../errors.ts';
-import { limitCount, setListHeaders, sliceList, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
+import { limitCount, setListHeaders, sliceList, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
 import type { ListPage, Uuid } from '../sharing/sharing.model.ts';
@@ -74,8 +74,7 @@ export class OrganizationsController extends ApiController {
   public async listOrganizations(@Queries() query: DirectoryQuery): Promise<OrganizationList> {
     const page = readPageOrWhole(query);
     const asked = { userId: this.caller.userId, search: query.search?.trim() ?? '' };
-    const [rows, total] = await Promise.all([listDirectory(this.ctx.db, asked, page), countDirectory(this.ctx.db, asked)]);
-    return { organizations: setListHeaders(this.response, { rows, total }, page) };
+    return { organizations: await this.answerPage(page, listDirectory(this.ctx.db, asked, page), countDirectory(this.ctx.db, asked)) };
   }
 
   /**
@@ -88,8 +87,7 @@ export class OrganizationsController extends ApiController {
   public async getOrganization(@Path() id: string): Promise<OrganizationDetail> {
     const found = await findOrganization(this.ctx.db, id, this.caller.userId);
     if (!found) throw errors.organizationNotFound();
-    const { version, ...organization } = found;
-    return addEtag(this.response, organization, version);
+    return this.answer(found);
   }
 
   /**
@@ -213,10 +211,10 @@ export class OrganizationsController extends ApiController {
     const { from, to } = query;
     if (from !== undefined && to !== undefined && from >= to) throw errors.rangeInvalid('The range is empty: from must be before to.');
     const page = readPageOrWhole({ page: 1, ...query });
-    const [rows, total] = await Promise.all([
+    return this.answerPage(
+      page,
       listAuditEvents(this.ctx.db, id, query, page),
       countAuditEvents(this.ctx.db, id, query, limitCount(this.request)),
-    ]);
-    return setListHeaders(this.response, { rows, total }, page);
+    );
   }
 }

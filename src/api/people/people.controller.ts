@@ -1,7 +1,6 @@
 import { Body, Delete, Get, Path, Post, Queries, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
-import { addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { FoundUser } from '../directory/directory.model.ts';
 import { findPeople } from '../directory/directory.service.ts';
@@ -77,8 +76,7 @@ export class PeopleController extends ApiController {
   public async getUser(@Path() id: string): Promise<UserAccount> {
     const found = await findAccount(this.ctx.db, id, this.caller.userId);
     if (!found) throw errors.userNotFound();
-    const { version, ...account } = found;
-    return addEtag(this.response, account, version);
+    return this.answer(found);
   }
 
   /**
@@ -104,8 +102,7 @@ export class PeopleController extends ApiController {
   public async getUserProfile(@Path() id: string): Promise<UserProfile> {
     const found = await findProfile(this.ctx.db, id);
     if (!found) throw errors.userNotFound();
-    const { version, ...profile } = found;
-    return addEtag(this.response, profile, version);
+    return this.answer(found);
   }
 
   /**

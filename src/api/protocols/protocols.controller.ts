@@ -60,8 +60,7 @@ export class ProtocolsController extends ApiController {
       loadCapabilities(this.ctx.db, this.caller.userId, 'protocol', id),
     ]);
     if (!found) throw errors.resourceNotFound('protocol');
-    const { version, ...protocol } = readProtocol(found);
-    return addEtag(this.response, { ...protocol, capabilities }, version);
+    return this.answer({ ...readProtocol(found), capabilities });
   }
 
   /**
@@ -73,8 +72,7 @@ export class ProtocolsController extends ApiController {
   @Security('caller', ['protocol:update'])
   public async updateProtocol(@Path() id: string, @Body() body: ProtocolPatch): Promise<Protocol> {
     const change = { body, code: readBodyMember(this.request, 'code') };
-    const { version, ...protocol } = await patchProtocol(this.ctx, this.caller, id, change, readExpectedVersions(this.request));
-    return addEtag(this.response, protocol, version);
+    return this.answer(await patchProtocol(this.ctx, this.caller, id, change, readExpectedVersions(this.request)));
   }
 
   /**

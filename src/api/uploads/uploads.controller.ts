@@ -1,5 +1,5 @@
 import { Get, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { limitCount, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
+import { limitCount, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { holdIdempotencyKey } from '../../http/answers/idempotency.ts';
 import { readParts } from '../../http/requests/multipart.ts';
@@ -40,11 +40,13 @@ export class UploadsController extends ApiController {
   public async listUploads(@Path() id: string, @Queries() query: UploadListQuery): Promise<UploadList> {
     const page = readPageQuery(query, 1_000);
     const filter = { experimentId: id, uploadTableId: query.uploadTableId, uploadTableName: query.uploadTableName };
-    const [rows, total] = await Promise.all([
-      listUploads(this.ctx.db, this.caller.userId, filter, page),
-      countUploads(this.ctx.db, filter, limitCount(this.request)),
-    ]);
-    return { uploads: setListHeaders(this.response, { rows, total }, page) };
+    return {
+      uploads: await this.answerPage(
+        page,
+        listUploads(this.ctx.db, this.caller.userId, filter, page),
+        countUploads(this.ctx.db, filter, limitCount(this.request)),
+      ),
+    };
   }
 
   /**

@@ -1,10 +1,10 @@
 import { Body, Delete, Get, Patch, Path, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, addEtag, setWindowHeaders } from '../../http/answers/answers.ts';
+import { readExpectedVersions, setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { ChartFamily, NewVisualization, Visualization, VisualizationPatch } from './visualizations.model.ts';
-import { countVisualizations, findVisualization, listVisualizations, type VersionedVisualization } from './visualizations.queries.ts';
+import { countVisualizations, findVisualization, listVisualizations } from './visualizations.queries.ts';
 import { createVisualization, patchVisualization, removeVisualization } from './visualizations.service.ts';
 
 @Route('api/v1/experiments/{id}/visualizations')
@@ -97,9 +97,5 @@ export class VisualizationsController extends ApiController {
       versions: readExpectedVersions(this.request),
     });
     return null;
-  }
-
-  private answer({ version, ...visualization }: VersionedVisualization): Visualization {
-    return addEtag(this.response, visualization, version);
   }
 }

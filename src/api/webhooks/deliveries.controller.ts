@@ -1,5 +1,5 @@
 import { Get, Path, Post, Queries, Route, Security, Tags } from '@tsoa/runtime';
-import { setListHeaders, limitCount, readPageQuery } from '../../http/answers/answers.ts';
+import { limitCount, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
 import { countDeliveries, listDeliveries } from './deliveries.queries.ts';
@@ -28,11 +28,11 @@ export class WebhookDeliveriesController extends ApiController {
   ): Promise<WebhookDelivery[]> {
     await requireWebhook(this.ctx, this.caller, { organizationId: id, webhookId });
     const page = readPageQuery(query);
-    const [rows, total] = await Promise.all([
+    return this.answerPage(
+      page,
       listDeliveries(this.ctx.db, webhookId, query.status, page),
       countDeliveries(this.ctx.db, webhookId, query.status, limitCount(this.request)),
-    ]);
-    return setListHeaders(this.response, { rows, total }, page);
+    );
   }
 
   /**

@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
+import { readExpectedVersions, limitCount, readPageQuery, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { LibraryListQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
@@ -33,11 +33,7 @@ export class WorkbooksController extends ApiController {
   public async listWorkbooks(@Queries() query: LibraryListQuery): Promise<WorkbookListItem[]> {
     const filter = makeFilter(this.caller.userId, query);
     const page = readPageQuery(query);
-    const [rows, total] = await Promise.all([
-      listWorkbooks(this.ctx.db, filter, page),
-      countWorkbooks(this.ctx.db, filter, limitCount(this.request)),
-    ]);
-    return setListHeaders(this.response, { rows, total }, page);
+    return this.answerPage(page, listWorkbooks(this.ctx.db, filter, page), countWorkbooks(this.ctx.db, filter, limitCount(this.request)));
   }
 
   /**
@@ -65,8 +61,7 @@ export class WorkbooksController extends ApiController {
       loadCapabilities(this.ctx.db, this.caller.userId, 'workbook', id),
     ]);
     if (!found) throw errors.resourceNotFound('workbook');
-    const { version, ...workbook } = found;
-    return addEtag(this.response, { ...workbook, capabilities }, version);
+    return this.answer({ ...found, capabilities });
   }
 
   /**
@@ -77,8 +72,7 @@ export class WorkbooksController extends ApiController {
   @Patch('{id}')
   @Security('caller', ['workbook:update'])
   public async updateWorkbook(@Path() id: string, @Body() body: WorkbookPatch): Promise<Workbook> {
-    const { version, ...workbook } = await patchWorkbook(this.ctx, this.caller, id, body, readExpectedVersions(this.request));
-    return addEtag(this.response, workbook, version);
+    return this.answer(await patchWorkbook(this.ctx, this.caller, id, body, readExpectedVersions(this.request)));
   }
 
   /**
@@ -123,8 +117,7 @@ export class WorkbooksController extends ApiController {
   @Security('caller', ['workbook:read'])
   public async listWorkbookVersions(@Path() id: string, @Queries() query: ListPage): Promise<WorkbookVersionSummary[]> {
     const page = readPageOrWhole(query);
-    const [rows, total] = await Promise.all([listVersions(this.ctx.db, id, page), countVersions(this.ctx.db, id)]);
-    return setListHeaders(this.response, { rows, total }, page);
+    return this.answerPage(page, listVersions(this.ctx.db, id, page), countVersions(this.ctx.db, id));
   }
 
   /**
