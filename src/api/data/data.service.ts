@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { OpenTable } from '../../authorization/tables.ts';
+import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
 import { DEFAULT_SORT, ERROR_COLUMN, STRING, listFixedColumns, type Column } from '../../lakehouse/terms/catalog.ts';
 import { findInternalTables, findTable, makeLiveTable, requireVersion } from '../../lakehouse/tables/manifest.ts';
 import { listMetadataColumns } from '../../lakehouse/plan/metadata.ts';
@@ -12,7 +13,7 @@ import type { TableRows } from '../../lakehouse/terms/plan.ts';
 import type { AskedTexts, Kept, MetadataColumn, MetadataSource, TableSource } from '../../lakehouse/terms/source.ts';
 import { printType } from '../../lakehouse/terms/types.ts';
 import { loadMetadataColumns } from '../metadata/lake.service.ts';
-import type { TableDescriptor, TableType, Withheld } from './data.model.ts';
+import type { TableColumn, TableDescriptor, TableType, Withheld } from './data.model.ts';
 import { listReadableTables, type TableRow } from './data.queries.ts';
 
 const TABLE_TYPE: Record<TableRow['kind'], TableType> = { raw_data: 'static', device: 'static', macro: 'macro', upload: 'upload' };
@@ -44,6 +45,16 @@ const withheldOf = (macroId: string, { measurements, firstAt, lastAt }: NonNulla
   lastAt: new Date(lastAt),
 });
 
+/** Describes a column that no data brought: every table of the kind has it, or metadata adds it. */
+const describeOwn = ({ name, type, nullable }: Column): TableColumn => ({
+  name,
+  originalKey: null,
+  type: printType(type),
+  nullable,
+  firstSeenAt: null,
+  lastSeenAt: null,
+});
+
 /** Lists the tables of an experiment with their columns. raw_data and device are always among them. */
 export async function describeTables(ctx: Context, userId: string, experimentId: string): Promise<TableDescriptor[]> {
   const [rows, described] = await Promise.all([
@@ -67,23 +78,9 @@ export async function describeTables(ctx: Context, userId: string, experimentId:
     columns: [
       ...listFixedColumns(row.kind)
         .filter((column) => !column.hidden)
-        .map((column) => ({
-          name: column.name,
-          originalKey: null,
-          type: printType(column.type),
-          nullable: column.nullable,
-          firstSeenAt: null,
-          lastSeenAt: null,
-        })),
+        .map(describeOwn),
       ...row.columns.map((column) => ({ ...column, firstSeenAt: new Date(column.firstSeenAt), lastSeenAt: new Date(column.lastSeenAt) })),
-      ...addedTo(row, described).map(({ name, type }) => ({
-        name,
-        originalKey: null,
-        type: printType(type),
-        nullable: true,
-        firstSeenAt: null,
-        lastSeenAt: null,
-      })),
+      ...addedTo(row, described).map(describeOwn),
     ],
   }));
 }
@@ -198,6 +195,13 @@ export const makeCacheKey = (ctx: Context, table: OpenTable, answered: Answered)
   experimentId: table.experimentId,
   answer: printDataTag(ctx, table, answered),
 });
+
+/** Opens a table; undefined where the caller may not read it. Errors: those of `openTable` but tableDenied. */
+export const findReadable = (ctx: Context, userId: string, experimentId: string, tableName: string): Promise<OpenTable | undefined> =>
+  openTable(ctx.db, userId, experimentId, tableName).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'TABLE_DENIED') return undefined;
+    throw error;
+  });
 
 /** Whose share of the engine a read of a table takes. */
 export const findShare = ({ userId }: Caller, { organizationId, isPublic }: OpenTable): Statement => ({

@@ -1,21 +1,14 @@
 /** The first rows of a table, as part of another answer. */
 import { text } from 'node:stream/consumers';
 import type { Caller } from '../../auth/caller.ts';
-import { openTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { framePage } from '../../lakehouse/read/page-frame.ts';
 import { readPage } from '../../lakehouse/read/read.ts';
 import type { DataPage } from './data.model.ts';
-import { findShare, openSource } from './data.service.ts';
+import { findReadable, findShare, openSource } from './data.service.ts';
 
 const ROWS = 100;
-
-const unlessDenied = (error: unknown): undefined => {
-  if (error instanceof ApiError && error.code === 'TABLE_DENIED') return undefined;
-  throw error;
-};
 
 /** Reads the first page of an experiment's measurements; undefined where the caller may not read them. Errors: those of a read. */
 export async function readFirstMeasurements(
@@ -24,7 +17,7 @@ export async function readFirstMeasurements(
   experimentId: string,
   signal: AbortSignal,
 ): Promise<DataPage | undefined> {
-  const table = await openTable(ctx.db, caller.userId, experimentId, 'raw_data').catch(unlessDenied);
+  const table = await findReadable(ctx, caller.userId, experimentId, 'raw_data');
   if (!table) return undefined;
   const release = await ctx.shares.acquire(findShare(caller, table), signal);
   try {
