@@ -4,21 +4,14 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
-import { lockOpenExperiment } from '../experiments/open.service.ts';
+import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
 import { listGiven, readShape, refuseBody } from '../input/input.service.ts';
 import { findForeignVisualizations } from '../visualizations/visualizations.service.ts';
 import type { DashboardPatch, DashboardWidget, NewDashboard } from './dashboards.model.ts';
 import { deleteDashboard, findDashboard, insertDashboard, updateDashboard, type VersionedDashboard } from './dashboards.queries.ts';
 import { layoutShape, listVisualizationUses, readWidgets } from './widgets.ts';
 
-/** A dashboard as the caller names it: its experiment, its id, and the versions in which it may be changed (null: any). */
-export interface DashboardTarget {
-  experimentId: string;
-  id: string;
-  versions: number[] | null;
-}
-
-async function mustFind(tx: Transaction, { experimentId, id, versions }: DashboardTarget): Promise<VersionedDashboard> {
+async function mustFind(tx: Transaction, { experimentId, id, versions }: PartTarget): Promise<VersionedDashboard> {
   const found = await findDashboard(tx, experimentId, id);
   if (!found) throw errors.dashboardNotFound();
   if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
@@ -56,12 +49,7 @@ export async function createDashboard(ctx: Context, caller: Caller, experimentId
 }
 
 /** Changes the given fields. A layout or a list of widgets is replaced as a whole. Errors: as for a creation, dashboard not found, precondition failed. */
-export async function patchDashboard(
-  ctx: Context,
-  caller: Caller,
-  target: DashboardTarget,
-  body: DashboardPatch,
-): Promise<VersionedDashboard> {
+export async function patchDashboard(ctx: Context, caller: Caller, target: PartTarget, body: DashboardPatch): Promise<VersionedDashboard> {
   const layout = body.layout === undefined ? undefined : readShape(layoutShape, body.layout, '/layout');
   const widgets = body.widgets === undefined ? undefined : await readWidgets(body.widgets);
   const given = listGiven(body, { name: true, description: true, layout: true, widgets: true });
@@ -83,7 +71,7 @@ export async function patchDashboard(
 }
 
 /** Removes a dashboard. Errors: dashboard not found, experiment archived, precondition failed. */
-export const removeDashboard = (ctx: Context, caller: Caller, target: DashboardTarget): Promise<void> =>
+export const removeDashboard = (ctx: Context, caller: Caller, target: PartTarget): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     await lockOpenExperiment(tx, target.experimentId);
     await mustFind(tx, target);

@@ -13,5 +13,12 @@ export async function lockOpenExperiment(tx: Transaction, id: string): Promise<n
   return state.version;
 }
 
+/** A part of an experiment as the caller names it: its experiment, its id, and the versions in which it may be changed (null: any). */
+export interface PartTarget {
+  experimentId: string;
+  id: string;
+  versions: number[] | null;
+}
+
 /** Locks an experiment for a write of the service's own, whatever its status; false when it is gone. */
 export const isExperimentLocked = async (tx: Transaction, id: string): Promise<boolean> => (await lockExperiment(tx, id)) !== undefined;

@@ -6,9 +6,7 @@ import { replaceMetadata } from '../../ingest/dimensions.ts';
 import type { MetadataColumn } from '../../lakehouse/terms/source.ts';
 import { mergeColumns, mergeRows } from './merged.ts';
 import { listRecordsOldestFirst, listShapes, listStale } from './metadata.queries.ts';
-import { listEntries } from './records.ts';
-
-const DEVICE = { question: 'column:device_id', column: 'device_id' };
+import { DEVICE, listEntries } from './records.ts';
 
 /** Loads the columns that the metadata tables of an experiment add to its measurements. */
 export const loadMetadataColumns = async (db: Queryable, experimentId: string): Promise<MetadataColumn[]> =>
@@ -21,7 +19,7 @@ export const loadMetadataColumns = async (db: Queryable, experimentId: string): 
 export async function refreshMetadata(ctx: Context, tx: Transaction, experimentId: string, mostCells = Infinity): Promise<void> {
   const columns = await loadMetadataColumns(tx, experimentId);
   const tables = (await listRecordsOldestFirst(tx, experimentId)).map(({ metadata }) => ({
-    matchedBy: metadata.experimentQuestionId === DEVICE.question ? DEVICE.column : metadata.experimentQuestionId,
+    matchedBy: metadata.experimentQuestionId === DEVICE ? 'device_id' : metadata.experimentQuestionId,
     entries: listEntries(metadata),
   }));
   const rows = mergeRows(tables, columns);

@@ -82,7 +82,8 @@ export class MetadataController extends ApiController {
   @Delete('{metadataId}')
   @Security('caller', ['experiment:manage'])
   public async deleteMetadata(@Path() id: string, @Path() metadataId: string): Promise<null> {
-    await removeMetadata(this.ctx, this.caller, id, metadataId, readExpectedVersions(this.request));
+    const target = { experimentId: id, id: metadataId, versions: readExpectedVersions(this.request) };
+    await removeMetadata(this.ctx, this.caller, target);
     return null;
   }
 }

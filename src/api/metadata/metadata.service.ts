@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { printLongNumbers } from '../../json.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
-import { lockOpenExperiment } from '../experiments/open.service.ts';
+import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
 import { isReservedColumn } from '../flow/flow.service.ts';
 import { readShape, refuseBody } from '../input/input.service.ts';
 import { refreshMetadata } from './lake.service.ts';
@@ -37,7 +37,7 @@ async function refuseTooMuch(tx: Transaction, experimentId: string, size: number
   if (there.count >= MOST_TOGETHER.count || there.size + size > MOST_TOGETHER.size) throw errors.metadataFull();
 }
 
-async function mustFind(tx: Transaction, experimentId: string, id: string, versions: number[] | null): Promise<StoredRecord> {
+async function mustFind(tx: Transaction, { experimentId, id, versions }: PartTarget): Promise<StoredRecord> {
   const found = await findRecord(tx, experimentId, id);
   if (!found) throw errors.metadataNotFound();
   if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
@@ -60,18 +60,13 @@ export async function createMetadata(ctx: Context, caller: Caller, experimentId:
 }
 
 /** Replaces a metadata table. Its creator and time of creation stay. Errors: metadata not found, experiment archived, precondition failed. */
-export async function changeMetadata(
-  ctx: Context,
-  caller: Caller,
-  target: { experimentId: string; id: string; versions: number[] | null },
-  body: MetadataReplacement,
-): Promise<StoredRecord> {
+export async function changeMetadata(ctx: Context, caller: Caller, target: PartTarget, body: MetadataReplacement): Promise<StoredRecord> {
   const given = body.metadata === undefined ? null : checkMetadata(body.metadata);
-  const { experimentId, id, versions } = target;
+  const { experimentId, id } = target;
   return ctx.db.transaction(async (tx) => {
-    if (!given) return mustFind(tx, experimentId, id, versions);
+    if (!given) return mustFind(tx, target);
     await lockOpenExperiment(tx, experimentId);
-    await mustFind(tx, experimentId, id, versions);
+    await mustFind(tx, target);
     await refuseTooMuch(tx, experimentId, given.size, id);
     const changed = await updateRecord(tx, id, given.metadata, given.size);
     if (!changed) throw errors.metadataNotFound();
@@ -82,10 +77,11 @@ export async function changeMetadata(
 }
 
 /** Removes a metadata table. Errors: metadata not found, experiment archived, precondition failed. */
-export const removeMetadata = (ctx: Context, caller: Caller, experimentId: string, id: string, versions: number[] | null): Promise<void> =>
+export const removeMetadata = (ctx: Context, caller: Caller, target: PartTarget): Promise<void> =>
   ctx.db.transaction(async (tx) => {
+    const { experimentId, id } = target;
     await lockOpenExperiment(tx, experimentId);
-    await mustFind(tx, experimentId, id, versions);
+    await mustFind(tx, target);
     await deleteRecord(tx, id);
     await refreshMetadata(ctx, tx, experimentId);
     await auditExperiment(tx, caller, experimentId, 'metadata.deleted', { metadataId: id });

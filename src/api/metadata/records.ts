@@ -4,7 +4,8 @@ import type { Problem } from '../../errors.ts';
 import { isHeldByDouble } from '../../json.ts';
 import type { Metadata, MetadataRow } from './metadata.model.ts';
 
-const DEVICE = 'column:device_id';
+/** What stands for the question of a table whose identifiers are devices. */
+export const DEVICE = 'column:device_id';
 // no digit may be read in two ways: a long text of digits that is no number would take time by the square of its length
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 /** Whether a text is written as a number. */
@@ -92,10 +93,8 @@ export function findDuplicateIdentifiers(metadata: Metadata): string[] {
   return [...twice];
 }
 
-/** What one row of a record adds to the measurements whose answer to the question (null: whose device id) is the identifier. */
+/** What one row of a record adds to the measurements whose answer, or whose device, is the identifier. */
 export interface MetadataEntry {
-  /** Canonical question name; null when the identifier is a device id. */
-  question: string | null;
   identifier: string;
   /** Values by column name, without the identifier column and without nulls. */
   values: Record<string, unknown>;
@@ -104,7 +103,6 @@ export interface MetadataEntry {
 /** Lists the rows of a record that are joined: the first row of each identifier, with values under the columns' names. */
 export function listEntries(metadata: Metadata): MetadataEntry[] {
   if (!Array.isArray(metadata.rows) || !Array.isArray(metadata.columns)) return [];
-  const question = metadata.experimentQuestionId === DEVICE ? null : metadata.experimentQuestionId;
   const added = metadata.columns.filter(({ id }) => id !== metadata.identifierColumnId);
   const known = Map.groupBy(
     added.flatMap((column) => [...new Set([column.id, column.name])].map((key) => ({ key, column }))),
@@ -117,7 +115,7 @@ export function listEntries(metadata: Metadata): MetadataEntry[] {
     // a row has far fewer members than a wide table has columns
     const columns = Object.keys(row).flatMap((key) => known.get(key) ?? []);
     const values = columns.map(({ column }) => [column.name, cellOf(row, column)] as const).filter(([, value]) => value !== null);
-    entries.set(identifier, { question, identifier, values: Object.fromEntries(values) });
+    entries.set(identifier, { identifier, values: Object.fromEntries(values) });
   }
   return [...entries.values()];
 }

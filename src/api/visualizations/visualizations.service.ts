@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
-import { lockOpenExperiment } from '../experiments/open.service.ts';
+import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
 import { listGiven, readShape, refuseBody } from '../input/input.service.ts';
 import { checkRoles } from './roles.ts';
 import { configShape, dataConfigShape } from './shape.ts';
@@ -18,13 +18,6 @@ import {
   type VersionedVisualization,
 } from './visualizations.queries.ts';
 
-/** A chart as the caller names it: its experiment, its id, and the versions in which it may be changed (null: any). */
-export interface VisualizationTarget {
-  experimentId: string;
-  id: string;
-  versions: number[] | null;
-}
-
 function checkDataConfig(type: ChartType, given: DataConfig): DataConfig {
   const config = readShape(dataConfigShape, given, '/dataConfig');
   const problems = checkRoles(type, config);
@@ -32,14 +25,9 @@ function checkDataConfig(type: ChartType, given: DataConfig): DataConfig {
   return config;
 }
 
-async function mustFind(db: Queryable, experimentId: string, id: string): Promise<VersionedVisualization> {
-  const found = await findVisualization(db, experimentId, id);
+async function mustFind(tx: Transaction, { experimentId, id, versions }: PartTarget): Promise<VersionedVisualization> {
+  const found = await findVisualization(tx, experimentId, id);
   if (!found) throw errors.visualizationNotFound();
-  return found;
-}
-
-async function mustFindAs(tx: Transaction, { experimentId, id, versions }: VisualizationTarget): Promise<VersionedVisualization> {
-  const found = await mustFind(tx, experimentId, id);
   if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
   return found;
 }
@@ -69,7 +57,7 @@ export async function createVisualization(
       createdBy: caller.userId,
     });
     await auditExperiment(tx, caller, experimentId, 'visualization.created', { visualizationId: id });
-    const { version, ...made } = await mustFind(tx, experimentId, id);
+    const { version, ...made } = await mustFind(tx, { experimentId, id, versions: null });
     return { ...(await caller.created(tx, made)), version };
   });
 }
@@ -78,15 +66,15 @@ export async function createVisualization(
 export async function patchVisualization(
   ctx: Context,
   caller: Caller,
-  target: VisualizationTarget,
+  target: PartTarget,
   body: VisualizationPatch,
 ): Promise<VersionedVisualization> {
   const config = body.config === undefined ? undefined : readShape(configShape, body.config, '/config');
   const given = listGiven(body, { name: true, description: true, chartFamily: true, chartType: true, config: true, dataConfig: true });
   return ctx.db.transaction(async (tx) => {
-    if (given.length === 0) return mustFindAs(tx, target);
+    if (given.length === 0) return mustFind(tx, target);
     await lockOpenExperiment(tx, target.experimentId);
-    const found = await mustFindAs(tx, target);
+    const found = await mustFind(tx, target);
     const chartType = body.chartType ?? found.chartType;
     const asked = body.dataConfig ?? (body.chartType === undefined ? undefined : found.dataConfig);
     await updateVisualization(tx, {
@@ -99,15 +87,15 @@ export async function patchVisualization(
       dataConfig: asked === undefined ? found.dataConfig : checkDataConfig(chartType, asked),
     });
     await auditExperiment(tx, caller, target.experimentId, 'visualization.updated', { visualizationId: target.id, fields: given });
-    return mustFind(tx, target.experimentId, target.id);
+    return mustFind(tx, { ...target, versions: null });
   });
 }
 
 /** Removes a chart; widgets that show it are left without one. Errors: visualization not found, experiment archived, precondition failed. */
-export const removeVisualization = (ctx: Context, caller: Caller, target: VisualizationTarget): Promise<void> =>
+export const removeVisualization = (ctx: Context, caller: Caller, target: PartTarget): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     await lockOpenExperiment(tx, target.experimentId);
-    await mustFindAs(tx, target);
+    await mustFind(tx, target);
     await deleteVisualization(tx, target.id);
     await auditExperiment(tx, caller, target.experimentId, 'visualization.deleted', { visualizationId: target.id });
   });
