@@ -109,9 +109,7 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
       signal,
     });
     batch.forEach((element, at) => {
-      const answer = answers[at];
-      if (answer === undefined) return;
-      results.set(element, answer);
+      if (answers[at] !== undefined) results.set(element, answers[at]);
     });
     bytes += outputBytes;
   }
@@ -228,9 +226,8 @@ async function startRun(ctx: Context, run: StoredRun, signal: AbortSignal): Prom
   await ctx.db.transaction(async (tx) => {
     const total = pieces.reduce((sum, { ids }) => sum + ids.length, 0);
     if (!(await startReprocess(tx, id, total))) return;
-    const fresh = pieces.map(({ ids, from, to }): NewWork => {
-      return { id: randomUUIDv7(), macroId, workbookVersionId: null, senderId: run.createdBy, reprocessId: id, rowIds: ids, from, to };
-    });
+    const common = { macroId, workbookVersionId: null, senderId: run.createdBy, reprocessId: id };
+    const fresh = pieces.map(({ ids, from, to }): NewWork => ({ ...common, id: randomUUIDv7(), rowIds: ids, from, to }));
     if (fresh.length > 0) await insertWork(tx, experimentId, fresh);
     await completeReprocess(tx, id);
   });

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { fragment, sql } from '../../database/sql.ts';
+import { fragment, keyword, sql } from '../../database/sql.ts';
 import type { MacroLanguage } from '../resources/links.model.ts';
 import type { Reprocess } from './macro-runs.model.ts';
 
@@ -36,10 +36,7 @@ export const listDue = (db: Queryable, limit: number) =>
 
 export type Work = Required<Omit<NewWork, 'delay' | 'rowIds'>> & { experimentId: string; rowIds: string[] };
 
-const iso = (column: 'from_at' | 'to_at') =>
-  column === 'from_at'
-    ? fragment`to_char(w.from_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
-    : fragment`to_char(w.to_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+const iso = (column: 'w.from_at' | 'w.to_at') => fragment`to_char(${keyword(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** Claims a piece of an experiment's due work for so many seconds. New measurements come before macros that are run again. */
 export const claimWork = (db: Queryable, experimentId: string, seconds: number) =>
@@ -48,7 +45,7 @@ export const claimWork = (db: Queryable, experimentId: string, seconds: number) 
     where w.id = (select id from macro_work where experiment_id = ${experimentId} and next_at <= now()
       order by reprocess_id is not null, next_at, id limit 1 for update skip locked)
     returning w.id, w.experiment_id as "experimentId", w.macro_id as "macroId", w.workbook_version_id as "workbookVersionId", w.sender_id as "senderId",
-      w.reprocess_id as "reprocessId", w.row_ids as "rowIds", ${iso('from_at')} as "from", ${iso('to_at')} as "to", w.tries`);
+      w.reprocess_id as "reprocessId", w.row_ids as "rowIds", ${iso('w.from_at')} as "from", ${iso('w.to_at')} as "to", w.tries`);
 
 export const holdWork = (db: Queryable, id: string, seconds: number) =>
   db.run(sql('macroRuns.hold')`update macro_work set next_at = now() + make_interval(secs => ${seconds}) where id = ${id}`);

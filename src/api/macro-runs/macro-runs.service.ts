@@ -36,21 +36,19 @@ import {
 /** Most measurements in one piece of work. */
 export const PIECE = 500;
 
-interface WorkOptions {
-  onAll?: readonly string[];
-  attachedTo?: FindAttached;
-  registrars?: ReadonlyMap<string, string>;
-  size?: number;
+interface Known {
+  /** The macros that the experiment runs on every new measurement. */
+  onAll: readonly string[];
+  attachedTo: FindAttached;
+  /** Who registered the devices, by thing name. */
+  registrars: ReadonlyMap<string, string>;
 }
 
 /**
  * Lists the work of macros on new measurements: of those that the measurements name, those attached to them, and those that their experiment runs on all. A
- * piece has one macro, one code, one sender and at most `size` rows. The sender of a device's data is the person who registered it. Pure.
+ * piece has one macro, one code, one sender and at most `PIECE` rows. The sender of a device's data is the person who registered it. Pure.
  */
-function listNewWork(
-  measurements: readonly (readonly MeasurementRow[])[],
-  { onAll = [], attachedTo = () => [], registrars, size = PIECE }: WorkOptions = {},
-): NewWork[] {
+function listNewWork(measurements: readonly MeasurementRow[], { onAll, attachedTo, registrars }: Known): NewWork[] {
   type Group = Pick<NewWork, 'macroId' | 'workbookVersionId' | 'senderId'> & { rows: { id: string; at: string }[] };
   const groups = new Map<string, Group>();
   const add = (row: MeasurementRow, { macroId, workbookVersionId, senderId }: Omit<Group, 'rows'>) => {
@@ -59,10 +57,10 @@ function listNewWork(
     group.rows.push({ id: row.id, at: row.facts.timestamp });
     groups.set(key, group);
   };
-  for (const row of measurements.flat()) {
+  for (const row of measurements) {
     const version = row.facts.workbookVersionId;
     const workbookVersionId = version === null ? null : cleanText(version.slice(0, 100));
-    const senderId = row.senderId ?? registrars?.get(row.clientId ?? '') ?? null;
+    const senderId = row.senderId ?? registrars.get(row.clientId ?? '') ?? null;
     for (const macroId of row.toRun) add(row, { macroId, workbookVersionId, senderId });
     const attached = attachedTo(row);
     for (const { macroId, workbookVersionId: keptBy } of attached) add(row, { macroId, workbookVersionId: keptBy, senderId });
@@ -73,8 +71,8 @@ function listNewWork(
   for (const { rows, ...group } of groups.values()) {
     // sorted by time, so that a piece looks into few files
     rows.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-    for (let at = 0; at < rows.length; at += size) {
-      const part = rows.slice(at, at + size);
+    for (let at = 0; at < rows.length; at += PIECE) {
+      const part = rows.slice(at, at + PIECE);
       const times = { from: part[0]?.at ?? '', to: part.at(-1)?.at ?? '' };
       work.push({ ...group, id: randomUUIDv7(), reprocessId: null, rowIds: part.map(({ id }) => id), ...times });
     }
@@ -83,14 +81,11 @@ function listNewWork(
 }
 
 /** Enqueues the work of macros on new measurements, in the transaction that stores them. */
-export async function enqueueMacros(
-  tx: Transaction,
-  experimentId: string,
-  measurements: readonly (readonly MeasurementRow[])[],
-): Promise<void> {
+export async function enqueueMacros(tx: Transaction, experimentId: string, stored: readonly (readonly MeasurementRow[])[]): Promise<void> {
+  const measurements = stored.flat();
   const onAll = (await listOnNew(tx, experimentId)).map(({ macroId }) => macroId);
-  const attachedTo = await findAttached(tx, experimentId, measurements.flat());
-  const byDevices = measurements.flat().filter((row) => row.senderId === null && (row.toRun.length > 0 || attachedTo(row).length > 0));
+  const attachedTo = await findAttached(tx, experimentId, measurements);
+  const byDevices = measurements.filter((row) => row.senderId === null && (row.toRun.length > 0 || attachedTo(row).length > 0));
   const things = [...new Set(byDevices.flatMap(({ clientId }) => clientId ?? []))];
   const registered = things.length === 0 ? [] : await listRegistrars(tx, things);
   const registrars = new Map(registered.map(({ thingName, userId }) => [thingName, userId]));
