@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto';
 import { open } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { isLetterName, writeLetter } from '../../mail/letters/catalogue.ts';
-import { FORGET_LETTERS, hashRecipient, SEND_LETTER, type ForgetLetters, type SealedLetter, type SendLetter } from './mail.service.ts';
+import {
+  FORGET_LETTERS,
+  hashRecipient,
+  noteUnsent,
+  SEND_LETTER,
+  type ForgetLetters,
+  type SealedLetter,
+  type SendLetter,
+} from './mail.service.ts';
 
 /** Prints the message id of a letter, which is the same at every try. No two letters have the same sealed text. */
 const messageIdOf = (sealed: string) => `<${createHash('sha256').update(sealed).digest('hex').slice(0, 32)}@fieldlake>`;
@@ -22,10 +29,7 @@ async function send(ctx: Context, { sealed }: SendLetter): Promise<void> {
   try {
     await ctx.mailer.send({ to: content.to, messageId: messageIdOf(sealed), ...writeLetter(content.letter, content.data) });
   } catch (error) {
-    // the mail server's words may repeat the address and the text: only the code of ours is kept
-    const code = error instanceof ApiError ? error.code : 'INTERNAL';
-    ctx.log.warn({ job: SEND_LETTER, letter: content.letter, failure: code }, 'a letter could not be sent');
-    if (code !== 'MAIL_REFUSED') throw new Error(`${SEND_LETTER}: ${code}`, { cause: code });
+    noteUnsent(ctx, error, { job: SEND_LETTER, letter: content.letter });
   }
 }
 

@@ -1,6 +1,7 @@
 import { signText, seal } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable } from '../../database/database.ts';
+import { ApiError } from '../../errors.ts';
 import type { LetterData, LetterName } from '../../mail/letters/catalogue.ts';
 
 export const SEND_LETTER = 'mail.send';
@@ -45,6 +46,14 @@ export async function enqueueLetter<N extends LetterName>(
   const content: SealedLetter = { to, letter, data, until: Date.now() + worthSeconds * 1000 };
   const payload: SendLetter = { sealed: seal(ctx.config.secret, 'letter', content), recipient: hashRecipient(ctx, to) };
   await ctx.jobs.enqueue(SEND_LETTER, payload, { tx });
+}
+
+/** Notes that a letter could not be sent, and throws for another try where the mail server has not refused it. */
+export function noteUnsent(ctx: Context, error: unknown, about: { job: string } & Record<string, string>): void {
+  // the mail server's words may repeat the address and the text: only the code of ours is kept
+  const code = error instanceof ApiError ? error.code : 'INTERNAL';
+  ctx.log.warn({ ...about, failure: code }, 'a letter could not be sent');
+  if (code !== 'MAIL_REFUSED') throw new Error(`${about.job}: ${code}`, { cause: code });
 }
 
 /** Removes every letter to an address from the queue, sent ones included. A job then removes the letters that the service itself keeps. */

@@ -1,9 +1,9 @@
 import { refund, spend } from '../../auth/budgets.ts';
 import type { Context } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import type { Written } from '../../mail/letters/frame.ts';
 import { joinDecision, joinRequest, writeOrganizationInvitation, writeResourceInvitation } from '../../mail/letters/notices.ts';
+import { noteUnsent } from '../mail/mail.service.ts';
 import {
   findAddress,
   findExperimentRequest,
@@ -33,13 +33,9 @@ async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoi
   switch (notice.kind) {
     case 'organization-invitation': {
       const found = await findOrganizationInvitation(db, notice.invitationId);
-      return found
-        ? {
-            to: found.email,
-            byId: found.byId,
-            letter: writeOrganizationInvitation({ ...found, url: `${baseUrl}/platform/account/invitations` }),
-          }
-        : null;
+      if (!found) return null;
+      const letter = writeOrganizationInvitation({ ...found, url: `${baseUrl}/platform/account/invitations` });
+      return { to: found.email, byId: found.byId, letter };
     }
     case 'resource-invitation': {
       const found = await findResourceInvitation(db, notice.invitationId);
@@ -93,10 +89,7 @@ async function send(ctx: Context, notice: Notice): Promise<void> {
     await ctx.mailer.send({ to: outgoing.to, ...outgoing.letter });
   } catch (error) {
     for (const { budget, subject } of budgetsOf(outgoing)) await refund(ctx.db, secret, budget, subject);
-    // the mail server's words may repeat the address: only the code of ours is kept
-    const code = error instanceof ApiError ? error.code : 'INTERNAL';
-    ctx.log.warn({ job: SEND_NOTICE, notice: notice.kind, failure: code }, 'a letter could not be sent');
-    if (code !== 'MAIL_REFUSED') throw new Error(`${SEND_NOTICE}: ${code}`, { cause: code });
+    noteUnsent(ctx, error, { job: SEND_NOTICE, notice: notice.kind });
   }
 }
 

@@ -26,18 +26,17 @@ export interface RequestFacts {
   status: string;
   /** Null for a closed or hidden account: nobody to write to. */
   requesterEmail: string | null;
-  experimentName: string | null;
 }
 
 export const findOrganizationRequest = (db: Queryable, id: string) =>
   db.one<RequestFacts>(sql('notices.organizationRequest')`
-    select j.organization_id as "targetId", o.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail", null as "experimentName"
+    select j.organization_id as "targetId", o.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail"
     from organization_join_requests j join organizations o on o.id = j.organization_id join people p on p.user_id = j.user_id
     where j.id = ${id}`);
 
 export const findExperimentRequest = (db: Queryable, id: string) =>
   db.one<RequestFacts>(sql('notices.experimentRequest')`
-    select j.experiment_id as "targetId", r.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail", r.name as "experimentName"
+    select j.experiment_id as "targetId", r.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail"
     from experiment_join_requests j join resources r on r.id = j.experiment_id join people p on p.user_id = j.user_id
     where j.id = ${id}`);
 
