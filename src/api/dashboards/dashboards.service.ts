@@ -5,16 +5,15 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
-import { listGiven, readShape, refuseBody } from '../input/input.service.ts';
+import { listGiven, readShape, refuseBody, requireExpected } from '../input/input.service.ts';
 import { findForeignVisualizations } from '../visualizations/visualizations.service.ts';
 import type { DashboardPatch, DashboardWidget, NewDashboard } from './dashboards.model.ts';
 import { deleteDashboard, findDashboard, insertDashboard, updateDashboard, type VersionedDashboard } from './dashboards.queries.ts';
 import { layoutShape, listVisualizationUses, readWidgets } from './widgets.ts';
 
-async function mustFind(tx: Transaction, { experimentId, id, versions }: PartTarget): Promise<VersionedDashboard> {
+async function mustFind(tx: Transaction, { experimentId, id }: Omit<PartTarget, 'versions'>): Promise<VersionedDashboard> {
   const found = await findDashboard(tx, experimentId, id);
   if (!found) throw errors.dashboardNotFound();
-  if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
   return found;
 }
 
@@ -43,7 +42,7 @@ export async function createDashboard(ctx: Context, caller: Caller, experimentId
     const { name, description = null } = body;
     await insertDashboard(tx, { id, experimentId, name, description, layout, widgets, createdBy: caller.userId });
     await auditExperiment(tx, caller, experimentId, 'dashboard.created', { dashboardId: id });
-    const { version, ...made } = await mustFind(tx, { experimentId, id, versions: null });
+    const { version, ...made } = await mustFind(tx, { experimentId, id });
     return { ...(await caller.created(tx, made)), version };
   });
 }
@@ -54,9 +53,10 @@ export async function patchDashboard(ctx: Context, caller: Caller, target: PartT
   const widgets = body.widgets === undefined ? undefined : await readWidgets(body.widgets);
   const given = listGiven(body, { name: true, description: true, layout: true, widgets: true });
   return ctx.db.transaction(async (tx) => {
-    if (given.length === 0) return mustFind(tx, target);
-    await lockOpenExperiment(tx, target.experimentId);
+    if (given.length > 0) await lockOpenExperiment(tx, target.experimentId);
     const found = await mustFind(tx, target);
+    requireExpected(found.version, target.versions);
+    if (given.length === 0) return found;
     if (widgets) await refuseForeign(tx, target.experimentId, widgets);
     await updateDashboard(tx, {
       id: target.id,
@@ -66,7 +66,7 @@ export async function patchDashboard(ctx: Context, caller: Caller, target: PartT
       widgets: widgets ?? found.widgets,
     });
     await auditExperiment(tx, caller, target.experimentId, 'dashboard.updated', { dashboardId: target.id, fields: given });
-    return mustFind(tx, { ...target, versions: null });
+    return mustFind(tx, target);
   });
 }
 
@@ -74,7 +74,7 @@ export async function patchDashboard(ctx: Context, caller: Caller, target: PartT
 export const removeDashboard = (ctx: Context, caller: Caller, target: PartTarget): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     await lockOpenExperiment(tx, target.experimentId);
-    await mustFind(tx, target);
+    requireExpected((await mustFind(tx, target)).version, target.versions);
     await deleteDashboard(tx, target.id);
     await auditExperiment(tx, caller, target.experimentId, 'dashboard.deleted', { dashboardId: target.id });
   });

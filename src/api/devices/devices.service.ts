@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
+import { requireExpected } from '../input/input.service.ts';
 import { MQTT_PORT } from '../../iot/registry.ts';
 import { makeRegistration } from '../../iot/sequences.ts';
 import { nameThing } from '../../iot/things.ts';
@@ -136,7 +137,7 @@ export const patchDevice = (
     }
     const found = await findDevice(tx, id);
     if (!found) throw errors.resourceNotFound('device');
-    if (name === undefined && versions && !versions.includes(found.version)) throw errors.preconditionFailed();
+    if (name === undefined) requireExpected(found.version, versions);
     return found;
   });
 
@@ -144,7 +145,7 @@ export const patchDevice = (
 export async function removeDevice(ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> {
   const begin = async () => {
     const device = await requireDevice(ctx, id);
-    if (versions && !versions.includes(device.version)) throw errors.preconditionFailed();
+    requireExpected(device.version, versions);
     await ctx.db.transaction((tx) => audit(tx, caller, { action: 'device.deleted', resource: { type: 'device', id } }));
   };
   if (!(await ctx.iot.lifecycle.remove(id, begin))) throw errors.resourceNotFound('device');

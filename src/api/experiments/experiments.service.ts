@@ -6,7 +6,7 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages/store.ts';
 import { publishEvent } from '../events/events.service.ts';
-import { listGiven } from '../input/input.service.ts';
+import { listGiven, requireExpected } from '../input/input.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import { auditExperiment } from './auditing.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
@@ -83,7 +83,7 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
 async function lockForChange(tx: Transaction, id: string, versions: number[] | null) {
   const state = await lockExperiment(tx, id);
   if (!state) throw errors.resourceNotFound('experiment');
-  if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+  requireExpected(state.version, versions);
   return state;
 }
 

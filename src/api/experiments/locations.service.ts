@@ -1,6 +1,7 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
+import { requireExpected } from '../input/input.service.ts';
 import { auditExperiment } from './auditing.service.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
 import { countLocations, deleteLocations, insertLocations, touchExperiment } from './locations.queries.ts';
@@ -30,8 +31,7 @@ export const replaceLocations = (
   versions: number[] | null,
 ): Promise<Location[]> =>
   ctx.db.transaction(async (tx) => {
-    const version = await lockOpenExperiment(tx, experimentId);
-    if (versions && !versions.includes(version)) throw errors.preconditionFailed();
+    requireExpected(await lockOpenExperiment(tx, experimentId), versions);
     await deleteLocations(tx, experimentId);
     const added = await insertLocations(tx, experimentId, locations);
     await touchExperiment(tx, experimentId);

@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
-import { readShape, refuseBody } from '../input/input.service.ts';
+import { readShape, refuseBody, requireExpected } from '../input/input.service.ts';
 import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
 import { deleteFlow, findFlow, insertFlow, updateFlow, type VersionedFlow } from './flow.queries.ts';
 import { listGraphProblems, graphShape } from './graph.ts';
@@ -63,7 +63,7 @@ export async function changeFlow(
     if (graph) await lockOpenExperiment(tx, experimentId);
     const current = await findFlow(tx, experimentId);
     if (!current) throw errors.flowNotFound();
-    if (versions && !versions.includes(current.version)) throw errors.preconditionFailed();
+    requireExpected(current.version, versions);
     if (!graph) return current;
     const changed = await updateFlow(tx, experimentId, graph);
     if (!changed) throw errors.flowNotFound();

@@ -55,3 +55,8 @@ export async function blameBody<T>(check: () => Promise<T> | T): Promise<T> {
     throw error;
   }
 }
+
+/** Refuses to change what is not in one of the versions that If-Match accepts. Errors: preconditionFailed. */
+export function requireExpected(version: number, versions: readonly number[] | null): void {
+  if (versions && !versions.includes(version)) throw errors.preconditionFailed();
+}

@@ -7,7 +7,7 @@ import { printLongNumbers } from '../../json.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
 import { isReservedColumn } from '../flow/flow.service.ts';
-import { readShape, refuseBody } from '../input/input.service.ts';
+import { readShape, refuseBody, requireExpected } from '../input/input.service.ts';
 import { refreshMetadata } from './lake.service.ts';
 import type { Metadata, MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';
 import { deleteRecord, findRecord, insertRecord, measureRecords, updateRecord, type StoredRecord } from './metadata.queries.ts';
@@ -37,10 +37,9 @@ async function refuseTooMuch(tx: Transaction, experimentId: string, size: number
   if (there.count >= MOST_TOGETHER.count || there.size + size > MOST_TOGETHER.size) throw errors.metadataFull();
 }
 
-async function mustFind(tx: Transaction, { experimentId, id, versions }: PartTarget): Promise<StoredRecord> {
+async function mustFind(tx: Transaction, { experimentId, id }: Omit<PartTarget, 'versions'>): Promise<StoredRecord> {
   const found = await findRecord(tx, experimentId, id);
   if (!found) throw errors.metadataNotFound();
-  if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
   return found;
 }
 
@@ -64,9 +63,10 @@ export async function changeMetadata(ctx: Context, caller: Caller, target: PartT
   const given = body.metadata === undefined ? null : checkMetadata(body.metadata);
   const { experimentId, id } = target;
   return ctx.db.transaction(async (tx) => {
-    if (!given) return mustFind(tx, target);
-    await lockOpenExperiment(tx, experimentId);
-    await mustFind(tx, target);
+    if (given) await lockOpenExperiment(tx, experimentId);
+    const found = await mustFind(tx, target);
+    requireExpected(found.version, target.versions);
+    if (!given) return found;
     await refuseTooMuch(tx, experimentId, given.size, id);
     const changed = await updateRecord(tx, id, given.metadata, given.size);
     if (!changed) throw errors.metadataNotFound();
@@ -81,7 +81,7 @@ export const removeMetadata = (ctx: Context, caller: Caller, target: PartTarget)
   ctx.db.transaction(async (tx) => {
     const { experimentId, id } = target;
     await lockOpenExperiment(tx, experimentId);
-    await mustFind(tx, target);
+    requireExpected((await mustFind(tx, target)).version, target.versions);
     await deleteRecord(tx, id);
     await refreshMetadata(ctx, tx, experimentId);
     await auditExperiment(tx, caller, experimentId, 'metadata.deleted', { metadataId: id });

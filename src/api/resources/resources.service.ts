@@ -5,6 +5,7 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { requireExpected } from '../input/input.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { SharedType } from '../sharing/sharing.model.ts';
 import type {
@@ -58,7 +59,7 @@ export async function lockWithParts(tx: Transaction, type: SharedType, id: strin
 /** Locks a resource for a change of its own. Errors: not found; changed since the version that the caller read. */
 export async function lockForChange(tx: Transaction, type: SharedType, id: string, versions: number[] | null) {
   const state = await lockWithParts(tx, type, id);
-  if (versions && !versions.includes(state.version)) throw errors.preconditionFailed();
+  requireExpected(state.version, versions);
   return state;
 }
 

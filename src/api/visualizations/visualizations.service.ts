@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
-import { listGiven, readShape, refuseBody } from '../input/input.service.ts';
+import { listGiven, readShape, refuseBody, requireExpected } from '../input/input.service.ts';
 import { checkRoles } from './roles.ts';
 import { configShape, dataConfigShape } from './shape.ts';
 import type { ChartType, DataConfig, NewVisualization, VisualizationPatch } from './visualizations.model.ts';
@@ -25,10 +25,9 @@ function checkDataConfig(type: ChartType, given: DataConfig): DataConfig {
   return config;
 }
 
-async function mustFind(tx: Transaction, { experimentId, id, versions }: PartTarget): Promise<VersionedVisualization> {
+async function mustFind(tx: Transaction, { experimentId, id }: Omit<PartTarget, 'versions'>): Promise<VersionedVisualization> {
   const found = await findVisualization(tx, experimentId, id);
   if (!found) throw errors.visualizationNotFound();
-  if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
   return found;
 }
 
@@ -57,7 +56,7 @@ export async function createVisualization(
       createdBy: caller.userId,
     });
     await auditExperiment(tx, caller, experimentId, 'visualization.created', { visualizationId: id });
-    const { version, ...made } = await mustFind(tx, { experimentId, id, versions: null });
+    const { version, ...made } = await mustFind(tx, { experimentId, id });
     return { ...(await caller.created(tx, made)), version };
   });
 }
@@ -72,9 +71,10 @@ export async function patchVisualization(
   const config = body.config === undefined ? undefined : readShape(configShape, body.config, '/config');
   const given = listGiven(body, { name: true, description: true, chartFamily: true, chartType: true, config: true, dataConfig: true });
   return ctx.db.transaction(async (tx) => {
-    if (given.length === 0) return mustFind(tx, target);
-    await lockOpenExperiment(tx, target.experimentId);
+    if (given.length > 0) await lockOpenExperiment(tx, target.experimentId);
     const found = await mustFind(tx, target);
+    requireExpected(found.version, target.versions);
+    if (given.length === 0) return found;
     const chartType = body.chartType ?? found.chartType;
     const asked = body.dataConfig ?? (body.chartType === undefined ? undefined : found.dataConfig);
     await updateVisualization(tx, {
@@ -87,7 +87,7 @@ export async function patchVisualization(
       dataConfig: asked === undefined ? found.dataConfig : checkDataConfig(chartType, asked),
     });
     await auditExperiment(tx, caller, target.experimentId, 'visualization.updated', { visualizationId: target.id, fields: given });
-    return mustFind(tx, { ...target, versions: null });
+    return mustFind(tx, target);
   });
 }
 
@@ -95,7 +95,7 @@ export async function patchVisualization(
 export const removeVisualization = (ctx: Context, caller: Caller, target: PartTarget): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     await lockOpenExperiment(tx, target.experimentId);
-    await mustFind(tx, target);
+    requireExpected((await mustFind(tx, target)).version, target.versions);
     await deleteVisualization(tx, target.id);
     await auditExperiment(tx, caller, target.experimentId, 'visualization.deleted', { visualizationId: target.id });
   });

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { enqueueMessage, wake } from '../events/events.service.ts';
-import { listGiven, refuseBody } from '../input/input.service.ts';
+import { listGiven, refuseBody, requireExpected } from '../input/input.service.ts';
 import { requireAdmin } from '../organizations/organizations.service.ts';
 import { failWaiting, findDelivery, reopenDelivery } from './deliveries.queries.ts';
 import type { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookChanges, WebhookDeliveryReport } from './webhooks.model.ts';
@@ -61,7 +61,7 @@ async function lock(tx: Transaction, caller: Caller, path: WebhookPath, versions
   await requireAdmin(tx, caller, path.organizationId);
   const found = await lockWebhook(tx, path.organizationId, path.webhookId);
   if (!found) throw errors.webhookNotFound();
-  if (versions && !versions.includes(found.version)) throw errors.preconditionFailed();
+  requireExpected(found.version, versions);
   return found;
 }
 
