@@ -3,8 +3,9 @@ import type { Caller } from '../../auth/caller.ts';
 import { endSession, endSessions } from '../../auth/sessions.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import type { AccountUpdate, AccountUser } from './account.model.ts';
-import { findAccountUser, updateUserRow } from './account.queries.ts';
+import { refuseBody } from '../input/input.service.ts';
+import type { AccountUpdate } from './account.model.ts';
+import { updateUserRow } from './account.queries.ts';
 
 const FRESH_MS = 86_400_000;
 
@@ -24,11 +25,8 @@ export function requireFresh(caller: Caller): void {
 export const endOwnSession = (ctx: Context, session: { handle: string; userId: string }, requestId: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     if (!(await endSession(tx, session.userId, session.handle))) return;
-    await audit(
-      tx,
-      { userId: session.userId, requestId },
-      { action: 'session.ended', details: { session: session.handle, by: 'sign-out' } },
-    );
+    const by = { userId: session.userId, requestId };
+    await audit(tx, by, { action: 'session.ended', details: { session: session.handle, by: 'sign-out' } });
   });
 
 /** Ends the caller's session with this handle, if there is one. */
@@ -46,18 +44,15 @@ export const revokeSessions = (ctx: Context, caller: Caller, keepOwn: boolean): 
   });
 
 /** Changes the name or picture of the caller's account. Errors: emailCanNotBeUpdated, invalidInput when nothing is given. */
-export const updateAccount = (ctx: Context, caller: Caller, change: AccountUpdate): Promise<AccountUser> =>
+export const updateAccount = (ctx: Context, caller: Caller, change: AccountUpdate): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     if (change.email !== undefined) throw errors.emailCanNotBeUpdated();
-    if (change.name === undefined && change.image === undefined)
-      throw errors.invalidInput().with({ problems: [{ path: '', message: 'give a name or an image' }] });
-    await updateUserRow(tx, caller.userId, {
+    if (change.name === undefined && change.image === undefined) throw refuseBody([{ path: '', message: 'give a name or an image' }]);
+    const changed = await updateUserRow(tx, caller.userId, {
       name: change.name?.trim() ?? null,
       image: change.image ?? null,
       clearImage: change.image === null,
     });
+    if (changed === 0) throw errors.unauthorized();
     await audit(tx, caller, { action: 'user.updated', subjectId: caller.userId });
-    const user = await findAccountUser(tx, caller.userId);
-    if (!user) throw errors.unauthorized();
-    return user;
   });

@@ -1,4 +1,4 @@
-import { audit, type AuditAction } from '../../auth/audit.ts';
+import { audit } from '../../auth/audit.ts';
 import { makePlaceBudgets, cutAddress, spend, type Budget } from '../../auth/budgets.ts';
 import { hashBrowserCookie } from '../../auth/browsers.ts';
 import { CODE_MINUTES, issueCode, redeemCode, rememberBrowser, type Redeemed } from '../../auth/proofs/codes.ts';
@@ -35,7 +35,6 @@ const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u
 /** Lower-cases and trims an address, as addresses are compared. Errors: invalidEmail. */
 export function canonicaliseAddress(email: string): string {
   const address = email.trim().toLowerCase();
-
   if (address.length > 254 || !ADDRESS.test(address) || /[\u0000-\u001f\u007f]/.test(address)) throw errors.invalidEmail();
   return address;
 }
@@ -79,15 +78,8 @@ export async function beginSession(ctx: Context, tx: Transaction, visit: Visit, 
   const session = await startSession(tx, { userId, method, ipAddress: visit.ip, userAgent: visit.userAgent });
   const browser = hashBrowserCookie(ctx.config.secret, visit.browser);
   if (browser) await rememberBrowser(tx, userId, browser);
-  await audit(
-    tx,
-    { userId, requestId: visit.requestId },
-    {
-      action: 'session.created',
-      subjectId: userId,
-      details: { method, ip: visit.ip, session: session.handle },
-    },
-  );
+  const details = { method, ip: visit.ip, session: session.handle };
+  await audit(tx, { userId, requestId: visit.requestId }, { action: 'session.created', subjectId: userId, details });
   const user = await findAccountUser(tx, userId);
   if (!user) throw errors.unauthorized();
   return { ...session, method, user };
@@ -107,9 +99,8 @@ export async function auditRefusal(
   visit: Visit,
   refusal: { method: SignInMethod; reason: string; userId?: string | undefined },
 ): Promise<void> {
-  const action: AuditAction = 'session.refused';
   const details = { method: refusal.method, reason: refusal.reason, ip: visit.ip };
-  await audit(tx, null, { action, ...(refusal.userId === undefined ? {} : { subjectId: refusal.userId }), details });
+  await audit(tx, null, { action: 'session.refused', ...(refusal.userId === undefined ? {} : { subjectId: refusal.userId }), details });
 }
 
 /** Finds the person of a proven address, or makes an account. If the address was not proven before, the sessions of its account end. */

@@ -5,7 +5,7 @@ import { decide } from '../../authorization/access.ts';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { errors, type Problem } from '../../errors.ts';
+import { errors } from '../../errors.ts';
 import { appendAnnotationChanges, type AnnotationChange } from '../../ingest/annotation-log.ts';
 import { findAnnotations, findMissingRows, type AnnotationsAsked, type StandingAnnotation } from '../../lakehouse/plan/annotations.ts';
 import { listFixedColumns } from '../../lakehouse/terms/catalog.ts';
@@ -16,17 +16,17 @@ import { openSource } from '../data/data.service.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
+import { refuseBody } from '../input/input.service.ts';
 import type { AnnotationContent, AnnotationRemoval, RowsAffected, RowsAnnotation } from './annotations.model.ts';
 import { markAnnotatorNamed, findNextSequence, noteAnnotator } from './annotations.queries.ts';
 
-const refuse = (problems: Problem[]) => errors.invalidInput().with({ problems });
 const MOST_NAMED = 20;
 
 /** Checks the content of an annotation, and answers what is stored of it. */
 function checkedContent({ type, text, flagType }: AnnotationContent, path: string): { text: string | null; flagType: string | null } {
   if (text?.includes('\0') === true)
     throw errors.textHoldsNul().with({ problems: [{ path: `${path}/text`, message: 'must be text without NUL characters' }] });
-  if (text?.isWellFormed() === false) throw refuse([{ path: `${path}/text`, message: 'must be text without lone surrogates' }]);
+  if (text?.isWellFormed() === false) throw refuseBody([{ path: `${path}/text`, message: 'must be text without lone surrogates' }]);
   return { text: text ?? null, flagType: type === 'flag' ? (flagType ?? null) : null };
 }
 
@@ -34,7 +34,7 @@ function checkedContent({ type, text, flagType }: AnnotationContent, path: strin
 async function annotatedTable(ctx: Context, caller: Caller, experimentId: string, tableName: string): Promise<OpenTable> {
   const table = await openTable(ctx.db, caller.userId, experimentId, tableName);
   if (!listFixedColumns(table.kind).some(({ derived }) => derived === 'annotations'))
-    throw refuse([{ path: '/tableName', message: 'rows of this table cannot be annotated' }]);
+    throw refuseBody([{ path: '/tableName', message: 'rows of this table cannot be annotated' }]);
   return table;
 }
 
@@ -173,7 +173,7 @@ const changeOf = (found: StandingAnnotation, sequence: number, now: string): Ann
 export const changeAnnotation = (ctx: Context, caller: Caller, path: AnnotationPath, content: AnnotationContent): Promise<RowsAffected> =>
   retryUnchanged(MOST_TRIES, async () => {
     const { found, lock } = await changeable(ctx, caller, path);
-    if (content.type !== found.type) throw refuse([{ path: '/content/type', message: `must stay ${found.type}` }]);
+    if (content.type !== found.type) throw refuseBody([{ path: '/content/type', message: `must stay ${found.type}` }]);
     const change = { ...changeOf(found, await findNextSequence(ctx.db), new Date().toISOString()), ...checkedContent(content, '/content') };
     return write(ctx, caller, { action: 'annotation.updated', experimentId: path.experimentId }, [change], async (tx) => {
       await lock(tx);

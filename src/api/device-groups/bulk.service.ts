@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import { errors } from '../../errors.ts';
+import { refuseBody } from '../input/input.service.ts';
 import type { BulkDeviceResult, BulkDevicesResult, BulkGroup, NewDevices } from './bulk.model.ts';
 import { addMembers, createGroup } from './device-groups.service.ts';
 import { registerOne } from '../devices/devices.service.ts';
@@ -9,7 +9,7 @@ import { runEach, makeRowCaller, explainFailure } from '../devices/rows.service.
 
 function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
   if (group && (group.groupId === undefined) === (group.name === undefined))
-    throw errors.invalidInput().with({ problems: [{ path: '/group', message: 'must have either groupId or name' }] });
+    throw refuseBody([{ path: '/group', message: 'must have either groupId or name' }]);
   return group;
 }
 
@@ -44,7 +44,7 @@ export async function registerMany(ctx: Context, caller: Caller, body: NewDevice
   const group = checkedGroup(body.group);
   const seen = new Set<string>();
   const twice = body.devices.findIndex(({ serialNumber }) => seen.size === seen.add(serialNumber).size);
-  if (twice >= 0) throw errors.invalidInput().with({ problems: [{ path: `/devices/${twice}/serialNumber`, message: 'is there twice' }] });
+  if (twice >= 0) throw refuseBody([{ path: `/devices/${twice}/serialNumber`, message: 'is there twice' }]);
   const result = await registerEach(ctx, caller, body, group);
   if (result.devices.some(({ device }) => device !== null)) await ctx.db.transaction((tx) => caller.created(tx, result));
   return result;

@@ -3,6 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
+import { refuseBody } from '../input/input.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import type { NewTransferRequest, TransferRequest } from './imports.model.ts';
 import { findStanding, insertTransferRequest, listPeople } from './imports.queries.ts';
@@ -10,7 +11,7 @@ import { findStanding, insertTransferRequest, listPeople } from './imports.queri
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '')
-    throw errors.invalidInput().with({ problems: [{ path: '/projectUrlOld', message: 'must be an absolute http or https URL' }] });
+    throw refuseBody([{ path: '/projectUrlOld', message: 'must be an absolute http or https URL' }]);
   return text;
 }
 
@@ -18,7 +19,7 @@ function checkedUrl(text: string): string {
 export const requestTransfer = (ctx: Context, caller: Caller, body: NewTransferRequest): Promise<TransferRequest> =>
   ctx.db.transaction(async (tx) => {
     const projectIdOld = body.projectIdOld.trim();
-    if (projectIdOld === '') throw errors.invalidInput().with({ problems: [{ path: '/projectIdOld', message: 'must not be blank' }] });
+    if (projectIdOld === '') throw refuseBody([{ path: '/projectIdOld', message: 'must not be blank' }]);
     const projectUrlOld = checkedUrl(body.projectUrlOld);
     const [person] = await listPeople(tx, [caller.userId]);
     if (!person?.email) throw errors.noAddress();

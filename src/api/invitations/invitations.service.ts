@@ -5,6 +5,7 @@ import { decide, requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors } from '../../errors.ts';
+import { refuseBody } from '../input/input.service.ts';
 import { enqueueNotice } from '../notices/notices.service.ts';
 import { lockDecided, lockShared } from '../sharing/answerability.service.ts';
 import { raiseGrant } from '../sharing/sharing.service.ts';
@@ -46,7 +47,7 @@ async function checkPlace(tx: Transaction, caller: Caller, type: NewInvitation['
     if (await findAccountOf(tx, email)) throw errors.accountExists();
     return;
   }
-  if (resourceId === null) throw errors.invalidInput().with({ problems: [{ path: '/resourceId', message: 'is required for a resource' }] });
+  if (resourceId === null) throw refuseBody([{ path: '/resourceId', message: 'is required for a resource' }]);
   const resource = await lockDecided(tx, caller, { type, id: resourceId }, 'share');
   if (resource.isArchived) throw errors.experimentArchived();
   if (await findGrantOf(tx, resourceId, email)) throw errors.alreadyGranted();
@@ -147,7 +148,7 @@ export async function claimInvitations(ctx: Context, person: { id: string; email
 
 async function claim(tx: Transaction, userId: string, invitation: Claimable): Promise<void> {
   if (!(await lockInviter(tx, userId))) return;
-  const by = { userId: invitation.invitedBy, requestId: `claim:${invitation.id}` };
+  const requestId = `claim:${invitation.id}`;
   if (invitation.resourceType === 'platform' || invitation.resourceId === null) {
     await endInvitation(tx, invitation.id, 'accepted');
     return;
@@ -157,14 +158,6 @@ async function claim(tx: Transaction, userId: string, invitation: Claimable): Pr
   const mayShare = await decide(tx, invitation.invitedBy, asked.type, asked.id, 'share');
   const status = resource.isArchived || !mayShare.allow ? 'revoked' : 'accepted';
   if ((await endInvitation(tx, invitation.id, status)) === 0) return;
-  if (status === 'accepted') await raiseGrant(tx, by, resource, { userId, role: invitation.tier });
-  await audit(
-    tx,
-    { userId, requestId: by.requestId },
-    {
-      action: status === 'accepted' ? 'invitation.accepted' : 'invitation.revoked',
-      resource: asked,
-      details: { invitationId: invitation.id },
-    },
-  );
+  if (status === 'accepted') await raiseGrant(tx, { userId: invitation.invitedBy, requestId }, resource, { userId, role: invitation.tier });
+  await audit(tx, { userId, requestId }, { action: `invitation.${status}`, resource: asked, details: { invitationId: invitation.id } });
 }

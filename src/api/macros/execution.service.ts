@@ -5,6 +5,7 @@ import { ApiError, errors } from '../../errors.ts';
 import { readFullJson } from '../../json.ts';
 import { normaliseInput } from '../../sandbox/input.ts';
 import { BATCH_BYTES, printMacroError, type BatchResult, type ItemResult, type MacroItem } from '../../sandbox/job.ts';
+import { refuseBody } from '../input/input.service.ts';
 import { listKept, listLive, type Runnable } from './execution.queries.ts';
 import type { MacroBatch, MacroBatchItem, MacroBatchItemResult, MacroBatchResult, MacroRun, MacroRunResult } from './macros.model.ts';
 
@@ -36,28 +37,23 @@ const shown = (macroId: string, { success, output, error, logs, durationMs }: It
   durationMs,
 });
 
-/** Opens a value that may be the JSON text of an object or array; such text is parsed. */
-function opened(value: unknown, path: string): unknown {
-  if (typeof value !== 'string') return value;
+/** Opens a value that is an object or array, or the JSON text of one. Errors: bad input, which says that it must be `kind`. */
+function opened(value: unknown, path: string, kind: string): object {
+  let given = value;
   try {
-    const parsed = readFullJson(value);
-    if (typeof parsed === 'object' && parsed !== null) return parsed;
+    if (typeof value === 'string') given = readFullJson(value);
   } catch {
-    // the error below says so
+    // text that is no JSON is refused as any other text
   }
-  throw errors.invalidInput().with({ problems: [{ path, message: 'must be an object or array, or the JSON text of one' }] });
+  if (typeof given !== 'object' || given === null) throw refuseBody([{ path, message: `must be ${kind}, or the JSON text of one` }]);
+  return given;
 }
 
 /** Reads what one item hands to the macro, or answers why the item is not run. Errors: bad input. */
 function inputOf({ data, context }: { data: unknown; context?: unknown }, path: string): MacroItem | string {
-  const given = opened(data, `${path}/data`);
-  if (typeof given !== 'object' || given === null)
-    throw errors
-      .invalidInput()
-      .with({ problems: [{ path: `${path}/data`, message: 'must be an object or array, or the JSON text of one' }] });
-  const around = context === undefined || context === null ? undefined : opened(context, `${path}/context`);
-  if (around !== undefined && (typeof around !== 'object' || Array.isArray(around)))
-    throw errors.invalidInput().with({ problems: [{ path: `${path}/context`, message: 'must be an object, or the JSON text of one' }] });
+  const given = opened(data, `${path}/data`, 'an object or array');
+  const around = context === undefined || context === null ? undefined : opened(context, `${path}/context`, 'an object');
+  if (Array.isArray(around)) throw refuseBody([{ path: `${path}/context`, message: 'must be an object, or the JSON text of one' }]);
   const input = normaliseInput(given);
   if (!input.run) return input.error;
   return { id: '', data: input.data, context: around as Record<string, unknown> | undefined };
@@ -66,9 +62,7 @@ function inputOf({ data, context }: { data: unknown; context?: unknown }, path: 
 /** Refuses a fixed clock for any language but javascript. Errors: bad input. */
 function mayFixClock(macro: Runnable, { clock }: Limits): void {
   if (clock !== undefined && macro.language !== 'javascript')
-    throw errors
-      .invalidInput()
-      .with({ problems: [{ path: '/clock', message: `is for javascript; ${macro.macroId} is in ${macro.language}` }] });
+    throw refuseBody([{ path: '/clock', message: `is for javascript; ${macro.macroId} is in ${macro.language}` }]);
 }
 
 /** Gives a macro other code, which is not stored. */

@@ -17,8 +17,7 @@ export class IotController extends ApiController {
   @Security('caller')
   @SuccessResponse(201, 'Created')
   public async createUploadUrl(@Body() body: NewUploadUrl): Promise<UploadUrl> {
-    const made = await signUploadUrl(this.ctx, this.caller, body);
-    return made;
+    return signUploadUrl(this.ctx, this.caller, body);
   }
 
   /**

@@ -6,6 +6,7 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import { discardDevice } from '../devices/discarded.service.ts';
 import { eraseExperiment } from '../experiments/experiments.service.ts';
+import { refuseBody } from '../input/input.service.ts';
 import { forgetLetters } from '../mail/mail.service.ts';
 import {
   closeAccount,
@@ -25,8 +26,7 @@ import { listBlockingOrganizations, listBlockingResources, saveProfile } from '.
 export const writeProfile = (ctx: Context, caller: Caller, body: NewProfile): Promise<Nothing> =>
   ctx.db.transaction(async (tx) => {
     const [firstName, lastName] = [body.firstName.trim(), body.lastName.trim()];
-    if (firstName.length < 2)
-      throw errors.invalidInput().with({ problems: [{ path: '/firstName', message: 'must have 2 characters or more' }] });
+    if (firstName.length < 2) throw refuseBody([{ path: '/firstName', message: 'must have 2 characters or more' }]);
     await saveProfile(tx, {
       userId: caller.userId,
       firstName,

@@ -9,6 +9,7 @@ import { FileRefused } from '../../ingest/record-writer.ts';
 import { listColumnsAt } from '../../lakehouse/tables/manifest.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
+import { refuseBody } from '../input/input.service.ts';
 import type { ColumnChange, ColumnPatch } from './tables.model.ts';
 import {
   completeColumnChange,
@@ -56,8 +57,7 @@ export async function orderColumnChange(
   patch: ColumnPatch,
 ): Promise<ColumnChange> {
   const { name, type, decimal, dateOrder } = patch;
-  if (name === undefined && type === undefined)
-    throw errors.invalidInput().with({ problems: [{ path: '', message: 'must have a name or a type' }] });
+  if (name === undefined && type === undefined) throw refuseBody([{ path: '', message: 'must have a name or a type' }]);
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     const table = await lockUploadTable(tx, experimentId, tableId);

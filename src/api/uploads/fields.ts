@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
-import { readShape } from '../input/input.service.ts';
+import { readShape, refuseBody } from '../input/input.service.ts';
 import { SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
 import { isTableName, TABLE_NAME } from '../../ingest/uploads/names.ts';
 import { DAY_ORDERS, ENCODINGS, TYPE_WORDS, type ReadingOptions } from '../../ingest/typing/readings.ts';
@@ -109,6 +108,6 @@ const USELESS: Readonly<Record<keyof ReadingOptions, string>> = {
 export function checkFields<Told extends PreviewFields>(shape: z.ZodType<Told>, given: Record<string, string>): Told {
   const fields = readShape(shape, given);
   const { useless } = makeReading(fields);
-  if (useless !== undefined) throw errors.invalidInput().with({ problems: [{ path: `/${useless}`, message: USELESS[useless] }] });
+  if (useless !== undefined) throw refuseBody([{ path: `/${useless}`, message: USELESS[useless] }]);
   return fields;
 }

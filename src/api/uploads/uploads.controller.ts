@@ -67,18 +67,12 @@ export class UploadsController extends ApiController {
   @SuccessResponse(201, 'Created')
   public async uploadFiles(@Path() id: string): Promise<UploadReport> {
     const { caller } = this;
-    const report = await receiveUpload(
-      this.ctx,
-      caller,
-      id,
-      readParts(this.request, { files: MOST_FILES, fileBytes: this.ctx.config.limits.uploadFileBytes }),
-      {
-        announcedBytes: Number(this.request.headers['content-length'] ?? 0),
-        signal: this.exchange.signal,
-        holdKey: () => holdIdempotencyKey(this.request, this.response, caller),
-      },
-    );
-    return report;
+    const parts = readParts(this.request, { files: MOST_FILES, fileBytes: this.ctx.config.limits.uploadFileBytes });
+    return receiveUpload(this.ctx, caller, id, parts, {
+      announcedBytes: Number(this.request.headers['content-length'] ?? 0),
+      signal: this.exchange.signal,
+      holdKey: () => holdIdempotencyKey(this.request, this.response, caller),
+    });
   }
 
   /**
