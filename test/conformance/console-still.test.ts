@@ -28,6 +28,7 @@ test('nothing moves when a part of a page comes later than those below it', { ti
     ['/account', /\/users\/[^/]+\/profile/, 'API keys', 'Save profile'],
     ['/account', /auth\/list-sessions/, 'API keys', 'End all other sessions'],
     [`/experiments/${site.sample.experimentId}`, /\/tables$/, 'What came in', 'leaf_measurements'],
+    [`/experiments/${site.sample.experimentId}/tables/${site.sample.uploadTableId}`, /\/data\?/, 'Aggregate', 'Live'],
     ['/organizations', /users\/me\/organizations/, 'Others that are public', 'Leaf Lab'],
   ] as const) {
     const release = await holdBack(page, late);

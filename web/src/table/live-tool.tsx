@@ -13,8 +13,8 @@ const said = words.table.live;
 
 interface LiveProps {
   shown: TableShown;
-  /** The version whose rows are shown. `totalRows` is how many the whole table has in it; null where the rows are narrowed down or grouped. */
-  version: number;
+  /** The version whose rows are shown; undefined until they are read. `totalRows` is how many the whole table has in it; null where the rows are narrowed down or grouped. */
+  version: number | undefined;
   totalRows: number | null;
   isLive: boolean;
   change: (isLive: boolean) => void;
@@ -32,7 +32,7 @@ export function LiveTool({ shown, version, totalRows, isLive, change }: LiveProp
   const { queryKey } = rowsQuery({ experimentId, table, search });
   const isReading = useIsFetching({ queryKey }) > 0;
   const tried = useRef(version);
-  const isNewer = told !== null && told.version !== null && told.version > version;
+  const isNewer = version !== undefined && told !== null && told.version !== null && told.version > version;
   const added = isNewer && totalRows !== null && told.totalRows !== null ? told.totalRows - totalRows : 0;
   const read = () => {
     tried.current = told?.version ?? version;

@@ -95,7 +95,7 @@ export function TablePage() {
       <title>{`${displayName} · ${experiment.name} · ${words.name}`}</title>
       <div className="table-head">
         <h2>{displayName}</h2>
-        <p className="small quiet number" role="status">
+        <p className="in-sight small quiet number" role="status">
           {version === undefined ? (
             error === null ? (
               words.waiting
@@ -122,11 +122,13 @@ export function TablePage() {
           {words.charts.chartThis}
         </Link>
         {described?.canRead === true && version !== undefined ? <ExportTool shown={{ id, table: described, search, version }} /> : null}
-        {described?.tableType === 'upload' && may.all ? <RemoveTable id={id} table={table} name={displayName} /> : null}
+        {described?.tableType === 'upload' && may.all && version !== undefined ? (
+          <RemoveTable id={id} table={table} name={displayName} />
+        ) : null}
       </div>
       <SameQuestion shown={shown} />
       <div className="tools-row">
-        {search.asOf === undefined && version !== undefined ? (
+        {search.asOf === undefined ? (
           <LiveTool
             key={`${id} ${table}`}
             shown={shown}
