@@ -143,6 +143,12 @@ describe('one payload, several messages', () => {
     expect(reasons(gzipSync(JSON.stringify([good, 1])))).toEqual(['fine', 'not-an-object']);
     expect(reasons('\ufeff' + JSON.stringify(good))).toEqual(['fine']);
   });
+  test('no line is lost among many blank ones', () => {
+    const lines = (many: number, blank: number) => Array.from({ length: many }, () => JSON.stringify(good)).join('\n'.repeat(1 + blank));
+    expect(reasons(lines(100, 0))).toHaveLength(100);
+    expect(reasons(lines(100, 500))).toHaveLength(100);
+    expect(reasons(gzipSync(lines(10_001, 2)))).toEqual(['too-many-messages']);
+  });
   test('a bad line is refused alone', () => {
     expect(reasons(`${JSON.stringify(good)}\n{"timestamp":\n${JSON.stringify(good)}`)).toEqual(['fine', 'json-invalid', 'fine']);
   });

@@ -179,10 +179,8 @@ function messagesOf(text: string, caps: PayloadCaps): readonly Sent[] | RefusalR
     if (!Array.isArray(whole.value)) return [{ sent: text, json: whole }];
     return listChildren(whole.text).map(({ start, end }) => ({ sent: whole.text.slice(start, end) }));
   }
-  const lines = text
-    .split('\n', caps.messages * 2 + 2)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+  // one line beyond the cap is enough to refuse them all
+  const lines = Array.from(text.matchAll(/\S[^\n]*/g).take(caps.messages + 1), ([line]) => line.trimEnd());
   const readable = whole === 'json-invalid' && lines.length > 1 && lines.some((line) => typeof readStrictJson(line, caps) === 'object');
   return readable ? lines.map((sent) => ({ sent })) : whole;
 }
