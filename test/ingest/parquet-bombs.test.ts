@@ -84,6 +84,8 @@ interface Claims {
   pageValues?: number;
   /** How often the footer names the same bytes as a row group. */
   groups?: number;
+  /** How many bytes behind the page are said to hold pages too, each of which is a header that says nothing. */
+  blanks?: number;
 }
 
 const varint = (value: number): number[] => (value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]);
@@ -106,7 +108,7 @@ const list = (type: number, elements: readonly (readonly number[])[]) => [
 ];
 
 /** A Parquet file of three whole numbers, byte for byte, that may say of itself what is not so. */
-function handmade({ rows = 3, unpackedBytes, pageBytes, pageValues = 3, groups = 1 }: Claims): Buffer {
+function handmade({ rows = 3, unpackedBytes, pageBytes, pageValues = 3, groups = 1, blanks = 0 }: Claims): Buffer {
   const values = Buffer.alloc(12);
   [7, 8, 9].forEach((value, at) => values.writeInt32LE(value, at * 4));
   const page = [
@@ -125,7 +127,7 @@ function handmade({ rows = 3, unpackedBytes, pageBytes, pageValues = 3, groups =
     4: [I32, number(0)],
     5: [I64, number(rows)],
     6: [I64, number(unpackedBytes ?? page.length)],
-    7: [I64, number(page.length)],
+    7: [I64, number(page.length + blanks)],
     9: [I64, number(4)],
   });
   const chunk = struct({ 2: [I64, number(4)], 3: [STRUCT, column] });
@@ -150,7 +152,7 @@ function handmade({ rows = 3, unpackedBytes, pageBytes, pageValues = 3, groups =
   });
   const length = Buffer.alloc(4);
   length.writeUInt32LE(footer.length);
-  return Buffer.concat([Buffer.from('PAR1'), Buffer.from(page), Buffer.from(footer), length, Buffer.from('PAR1')]);
+  return Buffer.concat([Buffer.from('PAR1'), Buffer.from(page), Buffer.alloc(blanks), Buffer.from(footer), length, Buffer.from('PAR1')]);
 }
 
 test('a file that tells of gigabytes, in its footer or only in its pages, is refused before any page is unpacked', async () => {
@@ -177,6 +179,11 @@ test('a file that contradicts itself is unreadable, whatever it claims', async (
   const length = Buffer.alloc(4);
   length.writeUInt32LE(many.length);
   await refused(Buffer.concat([Buffer.from('PAR1'), many, length, Buffer.from('PAR1')]), 'unreadable', /damaged/);
+}, 30_000);
+
+test('a file of pages without end, each of a byte and named again and again, is refused before all are looked at', async () => {
+  await stored(handmade({ groups: 20 }), 60);
+  await refused(handmade({ groups: 1_000, blanks: 1_000_000 }), 'unreadable', /damaged/);
 }, 30_000);
 
 test('a few kilobytes that are millions of rows are refused at once, whatever the rows hold', async () => {

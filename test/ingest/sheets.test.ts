@@ -183,12 +183,13 @@ test('what is no workbook, a bomb or damaged is refused in words, and the next o
   expect((await send(zip(good))).upload).toMatchObject({ status: 'completed', rowsIn: 1 });
 });
 
-const styled = (rows: string, formats: readonly string[]) => {
+const styled = (rows: string, formats: readonly string[], before = '') => {
   const parts = workbook(rows);
   const listed = formats.map((code, at) => `<numFmt numFmtId="${164 + at}" formatCode="${code}"/>`).join('');
   const cells = formats.map((_, at) => `<xf numFmtId="${164 + at}" applyNumberFormat="1"/>`).join('');
   return zip({
     ...parts,
+    'xl/worksheets/sheet1.xml': before + parts['xl/worksheets/sheet1.xml'],
     'xl/styles.xml': `<styleSheet><numFmts>${listed}</numFmts><cellXfs><xf numFmtId="0"/>${cells}<xf numFmtId="46"/></cellXfs></styleSheet>`,
     'xl/_rels/workbook.xml.rels': parts['xl/_rels/workbook.xml.rels'].replace(
       '</Relationships>',
@@ -235,6 +236,13 @@ test('elapsed time and codes with leading zeros are text, as their cells show th
 test('a header of blanks and a number format of opening brackets are read in time that grows as their length does', async () => {
   const rows = `<row>${text(`a${' '.repeat(1_000_000)}b`)}</row><row>${number(1, 1)}</row>`;
   expect((await send(styled(rows, ['['.repeat(1_000_000)]))).file).toMatchObject({ status: 'completed', stored: 1 });
+});
+
+test('a sheet that begins with megabytes of no tag is refused', async () => {
+  const rows = `<row>${text('a')}</row><row>${number(1, 1)}</row>`;
+  const after = (blanks: number) => styled(rows, ['000'], ' '.repeat(blanks));
+  expect((await send(after(1_000))).file).toMatchObject({ status: 'completed', stored: 1 });
+  expect((await send(after(2_000_000))).file).toMatchObject({ status: 'failed', reason: 'unreadable' });
 });
 
 const sheetOf = (header: string[], ...rows: (string | number)[][]) =>

@@ -119,6 +119,9 @@ const MAX_FOOTER_BYTES = 64 * 1_048_576;
 /** Bytes that are read of a page header at first. It can be longer, because it has statistics, and those have values. */
 const HEADER_BYTES = 4_096;
 const MAX_HEADER_BYTES = 16 * 1_048_576;
+/** How many pages a file may have in any case, and for how many of its bytes one more: to look at a page costs as much as to look at thousands of bytes. */
+const ANY_PAGES = 10_000;
+const BYTES_OF_PAGE = 64;
 
 function readColumn(reader: Reader): Chunk {
   const chunk: Chunk = { rows: 0, values: 0, unpackedBytes: 0, packedBytes: 0, start: 0 };
@@ -230,11 +233,13 @@ export async function measureParquet(handle: FileHandle, size: number, isEnough:
     total.bytes += chunk.unpackedBytes;
   }
   const room = Buffer.alloc(HEADER_BYTES);
+  let pagesLeft = ANY_PAGES + size / BYTES_OF_PAGE;
   const walked: Unpacked = { rows, values: 0, bytes: 0 };
   for (const chunk of chunks) {
     if (isEnough(total) || isEnough(walked)) break;
     let at = chunk.start;
     for (let values = 0; values < Math.max(chunk.values, chunk.rows) || at < chunk.start + chunk.packedBytes;) {
+      if ((pagesLeft -= 1) < 0) throw new NotParquet('it has too many pages');
       const page = await pageAt(handle, at, room);
       values += page.values;
       walked.values += page.values;

@@ -36,8 +36,8 @@ export async function* listPieces(part: AsyncIterable<Buffer>): AsyncGenerator<s
   for await (const chunk of part) {
     rest += decoder.decode(chunk, { stream: true });
     const end = rest.lastIndexOf('<');
+    if (rest.length - Math.max(end, 0) > MOST_TAG) throw new Error('a tag of the sheet is too long');
     if (end < 0) continue;
-    if (rest.length - end > MOST_TAG) throw new Error('a tag of the sheet is too long');
     // what a tag is read by may be the beginning of the tag behind it
     yield rest.slice(0, end + 1);
     rest = rest.slice(end);
