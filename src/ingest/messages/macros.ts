@@ -45,13 +45,17 @@ function nameOutputs(keys: readonly string[], known: readonly ColumnState[]): Na
 function nameQuestions(asked: readonly string[], known: readonly ColumnState[], outputs: readonly ColumnState[]): Map<string, string> {
   const before = new Set(known.filter(isQuestion).map(({ name }) => name));
   const used = new Set<string>();
+  // long names that begin alike would each try the numbers of those before
+  const counts = new Map<string, number>();
   const taken = new Set([...RULES.reserved, ...[...known, ...outputs].map(({ name }) => name.toLowerCase())]);
   return new Map(
     asked.map((column) => {
       const instead = `question_${cut(column, MAX_NAME - 9)}`;
       let name = [column, instead].find((each) => before.has(each) && !used.has(each)) ?? (taken.has(column) ? instead : column);
-      for (let count = 2; used.has(name) || (taken.has(name) && !before.has(name)); count += 1)
-        name = `${cut(instead, MAX_NAME - 8)}_${count}`;
+      const base = cut(instead, MAX_NAME - 8);
+      let count = counts.get(base) ?? 2;
+      for (; used.has(name) || (taken.has(name) && !before.has(name)); count += 1) name = `${base}_${count}`;
+      counts.set(base, count);
       used.add(name);
       return [column, name];
     }),

@@ -12,7 +12,7 @@ export type NamedFile = { path: string } | { refused: string };
 
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const AMBYTE_FOLDER = /^Ambyte_\d{1,3}$/;
-const AMBIT_FOLDER = /^[1-4]$/;
+const AMBYTE_PLACE = /^Ambyte_\d{1,3}(?:\/[1-4])?$/;
 const PACKED = /\.(?:gz|tgz|zip|bz2|xz|zst|7z|rar|tar)$/i;
 const TIMESTAMPED = /^\d{8}-\d{6}_\.txt$/;
 
@@ -37,13 +37,8 @@ export function nameFile(kind: SourceKind, sent: string): NamedFile {
     };
   if (kind !== 'ambyte') return { path: base };
   const folders = parts.slice(0, -1);
-  for (let at = folders.length - 1; at >= 0; at -= 1) {
-    const [ambyte = '', ambit] = folders.slice(at);
-    if (!AMBYTE_FOLDER.test(ambyte)) continue;
-    if (ambit === undefined) return { path: `${ambyte}/${base}` };
-    if (folders.length === at + 2 && AMBIT_FOLDER.test(ambit)) return { path: `${ambyte}/${ambit}/${base}` };
-    return { refused: 'an ambyte file lies in Ambyte_<number>/ or in Ambyte_<number>/<1-4>/' };
-  }
-  if (folders.length > 0) return { refused: 'an ambyte file lies in Ambyte_<number>/ or in Ambyte_<number>/<1-4>/' };
-  return { path: TIMESTAMPED.test(base) ? `unknown_ambyte/unknown_ambit/${base}` : `unknown_ambyte/${base}` };
+  if (folders.length === 0) return { path: TIMESTAMPED.test(base) ? `unknown_ambyte/unknown_ambit/${base}` : `unknown_ambyte/${base}` };
+  const own = folders.slice(folders.findLastIndex((folder) => AMBYTE_FOLDER.test(folder))).join('/');
+  if (!AMBYTE_PLACE.test(own)) return { refused: 'an ambyte file lies in Ambyte_<number>/ or in Ambyte_<number>/<1-4>/' };
+  return { path: `${own}/${base}` };
 }
