@@ -1,6 +1,5 @@
 /** What an operator asks of Databricks from the command line: names for the tables, and whether everything works that reads depend on. */
 import { randomUUID } from 'node:crypto';
-import { basename } from 'node:path';
 import { errors, StartError } from '../errors.ts';
 import { makeDecimal, type ColumnType } from '../lakehouse/terms/catalog.ts';
 import { printEntry } from '../lakehouse/tables/delta/entry.ts';
@@ -100,7 +99,7 @@ async function layProbe({ staging, lake }: Pick<LakeTools, 'staging' | 'lake'>):
       retyped: new Set(),
     });
     const at = Date.now();
-    const added = staged.files.map((file) => ({ ...file, name: basename(file.path), modifiedAt: at }));
+    const added = staged.files.map((file) => ({ ...file, modifiedAt: at }));
     const entry = printEntry({ table, before, after, cause: 'check', at, added, retired: [], changesRows: true });
     if (!(await lake.create(printEntryKey(folder, version), Buffer.from(entry)))) throw errors.internal();
     before = after;

@@ -6,6 +6,7 @@ import { replayMessages } from '../ingest/messages/replay.ts';
 import { startLogs, type Started } from '../lakehouse/tables/delta/starting.ts';
 import type { LakePlace } from '../lakehouse/tables/files/lake-settings.ts';
 import { copyLake, requireConditionalPuts, setPlace } from '../lakehouse/tables/files/place.ts';
+import { SMALL_ROWS } from '../lakehouse/tables/maintenance.ts';
 import { listColumnsAt, listFilesAt } from '../lakehouse/tables/manifest.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { setFilesVariable, writeSelect } from '../lakehouse/tables/rewriting.ts';
@@ -22,8 +23,6 @@ export interface LakeTools extends Pick<Context, 'db' | 'staging' | 'pipelines' 
   wanted: LakePlace;
   openStore: (place: LakePlace) => Promise<ObjectStore>;
 }
-
-const SMALL_ROWS = 50_176;
 
 /** Loads how much the lake holds, how far the pipeline is behind and with whose messages, and what was set aside for which reasons. */
 export async function loadLakeStatus({ db }: Pick<LakeTools, 'db'>) {

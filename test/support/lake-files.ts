@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOG_FOLDER } from '../../src/lakehouse/tables/delta/places.ts';
+import { isLogKey } from '../../src/lakehouse/tables/delta/places.ts';
 
 /** The files with rows that lie in a lake: `tables/<experiment>/<table>/<file>.parquet`. */
 export const dataFiles = (lakeFolder: string): { path: string; tableId: string }[] =>
   readdirSync(lakeFolder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /^tables\/.*\.parquet$/.test(name) && !name.includes(LOG_FOLDER))
+    .filter((name) => /^tables\/.*\.parquet$/.test(name) && !isLogKey(name))
     .map((name) => ({ path: join(lakeFolder, name), tableId: name.split('/')[2] ?? '' }));
 
 /** The same of one table. */

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { DEFAULT_SORT } from '../../lakehouse/terms/catalog.ts';
-import { compactTable, listFragmentedTables, listTablesToNote, ROWS_PER_FILE } from '../../lakehouse/tables/maintenance.ts';
+import { compactTable, listFragmentedTables, listTablesToNote } from '../../lakehouse/tables/maintenance.ts';
+import { ROWS_PER_FILE } from '../../lakehouse/terms/warehouse.ts';
 import { noteValues } from '../../lakehouse/tables/value-notes.ts';
 import { isOutOfMemory } from '../../lakehouse/terms/memory.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findEarlierNow } from '../../database/clock.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
 import { removeUncommitted } from './attempts.ts';
-import { LOG_FOLDER } from './delta/places.ts';
+import { isLogKey } from './delta/places.ts';
 import { trimLogs } from './delta/trimming.ts';
 import { listColumnsAt, commit, printFingerprint } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
@@ -12,13 +12,15 @@ import type { LakeFile } from './manifest-rows.ts';
 import { setFilesVariable, writeSelect } from './rewriting.ts';
 import { listPaths, type StagingArea } from './staging.ts';
 import { noteValues } from './value-notes.ts';
+import { ROWS_PER_FILE } from '../terms/warehouse.ts';
 
 interface MaintenanceDeps {
   db: Database;
   staging: StagingArea;
 }
 
-export const ROWS_PER_FILE = 100_352;
+/** Files of fewer rows are small. */
+export const SMALL_ROWS = ROWS_PER_FILE / 2;
 /** Rows of a row group: a quarter of a file. To read one page of neighbouring rows costs one group. Smaller groups make it slower to read everything. */
 const ROWS_PER_GROUP = 25_088;
 const BATCH = 500;
@@ -109,14 +111,14 @@ export async function compactTable(
 export const listTablesToNote = (
   db: Database,
   { limit, except = [] }: { limit: number; except?: readonly string[] },
-): Promise<{ id: string }[]> => queries.listTablesWithoutNotes(db, { atLeast: ROWS_PER_FILE / 2, limit, except });
+): Promise<{ id: string }[]> => queries.listTablesWithoutNotes(db, { atLeast: SMALL_ROWS, limit, except });
 
 /** Tables that compaction should look at, the most fragmented first. */
 export const listFragmentedTables = (
   db: Database,
   { atLeast = 8, limit = 20, except = [] }: { atLeast?: number; limit?: number; except?: readonly string[] } = {},
 ): Promise<{ id: string; kind: string; smallFiles: number }[]> =>
-  queries.listFragmentedTables(db, { smallRows: ROWS_PER_FILE / 2, atLeast, limit, except });
+  queries.listFragmentedTables(db, { smallRows: SMALL_ROWS, atLeast, limit, except });
 
 export interface Swept {
   versions: number;
@@ -143,7 +145,7 @@ interface SweepOptions {
  */
 async function* oldFiles(lake: ObjectStore, before: number): AsyncGenerator<string> {
   for await (const { key, modifiedAt } of lake.list(lake.kind === 'folder' ? '' : 'tables/'))
-    if (!key.includes(`/${LOG_FOLDER}/`) && modifiedAt.getTime() < before) yield key;
+    if (!isLogKey(key) && modifiedAt.getTime() < before) yield key;
 }
 
 /**

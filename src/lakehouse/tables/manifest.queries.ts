@@ -15,6 +15,10 @@ const fileColumns = fragment`id, path, row_count as "rowCount", byte_count as "b
   to_char(max_key at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "maxKey",
   min_id as "minId", max_id as "maxId", null_keys as "nullKeys"`;
 
+/** Makes the condition that a file `f` is in a version of a table. */
+const inVersion = (tableId: string, version: number) =>
+  fragment`f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`;
+
 /** Finds a table by its identifier, or an upload table by its name in any case. */
 export const findTable = (db: Queryable, experimentId: string, identifier: string) =>
   db.one<LakeTable>(sql('lake.findTable')`select ${tableColumns} from lake_tables
@@ -85,8 +89,8 @@ interface KeyRange {
 
 /** Lists the files of one version by sort key, the newest last. With a range, lists only those that can hold a key in it. */
 export const listFiles = (db: Queryable, tableId: string, version: number, range: KeyRange = {}) =>
-  db.rows<LakeFile>(sql('lake.listFiles')`select ${fileColumns} from lake_files
-    where table_id = ${tableId} and from_version <= ${version} and (to_version is null or to_version > ${version})
+  db.rows<LakeFile>(sql('lake.listFiles')`select ${fileColumns} from lake_files f
+    where ${inVersion(tableId, version)}
       ${range.from === undefined ? nothing : fragment`and (max_key >= ${range.from}::timestamptz or max_key is null)`}
       ${range.to === undefined ? nothing : fragment`and (min_key <= ${range.to}::timestamptz or min_key is null)`}
     order by min_key nulls last, max_key, min_id, id`);
@@ -128,7 +132,7 @@ export const listCountedRows = (
       select (coalesce(sum((v.counts ->> asked.text)::bigint), 0) + case when ${nulls} then v.nulls else 0 end)::bigint as rows
       from unnest(${texts}::text[]) as asked(text)
     ) k
-    where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
+    where ${inVersion(tableId, version)}`);
 
 /** The distinct values of one column in the files of a version, as `AskedTexts` orders them. Null where a file has no notes of the column's type, or there is none. */
 export const findNotedTexts = (
@@ -138,7 +142,7 @@ export const findNotedTexts = (
 ) =>
   db.one<{ texts: string[] | null }>(sql('lake.findNotedTexts')`
     with files as (select v.counts from lake_files f left join lake_file_values v on v.file_id = f.id and v.name = ${column} and v.type = ${type}
-      where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version}))
+      where ${inVersion(tableId, version)})
     select case when (select bool_and(counts is not null) from files) then array(
       select text from (select distinct jsonb_object_keys(counts) as text from files) as noted where text <> ''
       order by case when ${order === 'number'} then text::numeric end, text collate "C" limit ${limit}) end as texts`);
@@ -147,7 +151,7 @@ export const findNotedTexts = (
 export const listRanges = (db: Queryable, { tableId, version }: { tableId: string; version: number }, column: string) =>
   db.rows<FileRange>(sql('lake.listRanges')`select f.path, f.row_count as "rowCount", r.stored_as as "storedAs", r.low, r.high, r.nulls
     from lake_files f join lake_file_ranges r on r.file_id = f.id and r.name = ${column}
-    where f.table_id = ${tableId} and f.from_version <= ${version} and (f.to_version is null or f.to_version > ${version})`);
+    where ${inVersion(tableId, version)}`);
 
 /** The current files of tables that only the service reads, with the version of each table. A row whose path is null stands for a table without files. */
 export const listInternalFiles = (db: Queryable, experimentId: string, kinds: readonly string[]) =>

@@ -91,6 +91,9 @@ export interface Staged {
   rowCount: number;
 }
 
+/** About how many rows a file gets, unless its rows are wide. */
+export const ROWS_PER_FILE = 100_352;
+
 export interface StageRequest {
   tableId: string;
   experimentId: string;
@@ -102,7 +105,7 @@ export interface StageRequest {
   sortColumn: string;
   /** Says that the SELECT gives the rows in that order already, so that they are not sorted. */
   sorted?: boolean;
-  /** About how many rows a file gets; 100,000 by default. */
+  /** About how many rows a file gets; `ROWS_PER_FILE` by default. */
   rowsPerFile?: number;
   /** About how many rows a row group gets. It is read as a whole or not at all. As many as a file has by default. */
   rowsPerGroup?: number;

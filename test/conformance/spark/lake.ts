@@ -21,7 +21,7 @@ const fileOf = (path: string) => {
   const bytes = readFileSync(path);
   const { buffer, byteOffset, byteLength } = bytes;
   const rows = parquetMetadata(buffer.slice(byteOffset, byteOffset + byteLength)).num_rows;
-  return { name: basename(path), byteCount: bytes.length, rowCount: Number(rows), ranges: [], modifiedAt: 0 };
+  return { path, byteCount: bytes.length, rowCount: Number(rows), ranges: [], modifiedAt: 0 };
 };
 
 /** Lays files as the versions of a Delta table, one file more with each from version 1 on, logged by the product; answers the table at any of them. */

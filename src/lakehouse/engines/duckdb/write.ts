@@ -32,7 +32,7 @@ import { explainFailure } from './damage.ts';
 import { GIVE_BACK } from './engine.ts';
 import { countValues } from './values.ts';
 import { cutRowGroups, readSchema, type CutFile } from '../parquet/cut.ts';
-import type { Staged, StagedFile, StageRequest, Statement } from '../../terms/warehouse.ts';
+import { ROWS_PER_FILE, type Staged, type StagedFile, type StageRequest, type Statement } from '../../terms/warehouse.ts';
 import type { BoundValue } from '../../terms/dialect.ts';
 
 interface WriterOptions {
@@ -49,7 +49,6 @@ interface WriterOptions {
   functions?: readonly string[];
 }
 
-const ROWS_PER_FILE = 100_352;
 const VECTOR = 2_048;
 /** By how much fewer rows of a row group are tried after those before did not fit the memory. */
 const FEWER = 16;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { errors } from '../../../errors.ts';
 import type { ObjectStore } from '../../../storage/objects.ts';
 import type { Queryable } from '../../../database/database.ts';
@@ -34,12 +34,8 @@ async function listActions(
   return [
     { protocol: describeState(state).protocol },
     { metaData: makeMetaData(table, state) },
-    ...retired.map(({ path, byteCount, retiredAt }) => ({
-      remove: removeOf({ name: basename(path), byteCount }, { at: retiredAt, changesRows: false }),
-    })),
-    ...files.map(({ path, createdAt, ...file }) => ({
-      add: addOf({ ...file, name: basename(path), modifiedAt: createdAt }, types, false),
-    })),
+    ...retired.map(({ retiredAt, ...file }) => ({ remove: removeOf(file, { at: retiredAt, changesRows: false }) })),
+    ...files.map((file) => ({ add: addOf(file, types, false) })),
   ];
 }
 

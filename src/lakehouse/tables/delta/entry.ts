@@ -1,13 +1,14 @@
 /** Prints the entries of a Delta log: what a version of a table added, retired and changed, one line each. Pure. */
+import { basename } from 'node:path';
 import type { ColumnType } from '../../terms/catalog.ts';
 import type { ColumnRange } from '../../terms/warehouse.ts';
 import type { LakeTable } from '../manifest-rows.ts';
 import { describeState, listTypes, type LogState } from './schema.ts';
 
-/** A file as a log names it. */
+/** A file of a log. */
 export interface LoggedFile {
-  /** The file's name in the table's folder. */
-  name: string;
+  /** Its place in the lake. The log names it by its name in the table's folder. */
+  path: string;
   byteCount: number;
   rowCount: number;
   ranges: readonly Omit<ColumnRange, 'storedAs'>[];
@@ -15,7 +16,7 @@ export interface LoggedFile {
   modifiedAt: number;
 }
 
-export type RetiredFile = Pick<LoggedFile, 'name' | 'byteCount'>;
+export type RetiredFile = Pick<LoggedFile, 'path' | 'byteCount'>;
 
 /** A table as a log names it. */
 export interface LoggedTable {
@@ -108,7 +109,7 @@ function printStatistics({ rowCount, ranges }: Pick<LoggedFile, 'rowCount' | 'ra
 
 /** Makes an `add` action, for an entry or for a checkpoint. */
 export const addOf = (file: LoggedFile, types: ReadonlyMap<string, ColumnType>, changesRows: boolean) => ({
-  path: file.name,
+  path: basename(file.path),
   partitionValues: {},
   size: file.byteCount,
   modificationTime: file.modifiedAt,
@@ -116,8 +117,8 @@ export const addOf = (file: LoggedFile, types: ReadonlyMap<string, ColumnType>, 
   stats: printStatistics(file, types),
 });
 
-export const removeOf = ({ name, byteCount }: RetiredFile, { at, changesRows }: { at: number; changesRows: boolean }) => ({
-  path: name,
+export const removeOf = ({ path, byteCount }: RetiredFile, { at, changesRows }: { at: number; changesRows: boolean }) => ({
+  path: basename(path),
   deletionTimestamp: at,
   dataChange: changesRows,
   extendedFileMetadata: true,

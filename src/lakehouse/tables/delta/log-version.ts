@@ -1,5 +1,4 @@
 /** Writes the entry that a version adds to its table's Delta log. Its bytes are fixed in the transaction that makes the version. */
-import { basename } from 'node:path';
 import type { TableKind } from '../../terms/catalog.ts';
 import type { LockedTable } from '../manifest-rows.ts';
 import type { StagedFile } from '../../terms/warehouse.ts';
@@ -43,8 +42,8 @@ export async function writeLogVersion(
     after,
     cause,
     at,
-    added: added.map((file) => ({ ...file, name: basename(file.path), modifiedAt: at })),
-    retired: retired.map(({ path, byteCount }) => ({ name: basename(path), byteCount })),
+    added: added.map((file) => ({ ...file, modifiedAt: at })),
+    retired,
     changesRows: cause !== 'compact',
   });
   const entries: NewEntry[] = [];

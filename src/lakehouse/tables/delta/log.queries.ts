@@ -1,6 +1,7 @@
 import type { Queryable, Transaction } from '../../../database/database.ts';
 import { fragment, sql } from '../../../database/sql.ts';
 import type { LakeTable } from '../manifest-rows.ts';
+import type { LoggedFile, RetiredFile } from './entry.ts';
 import type { LogState } from './schema.ts';
 
 /** Whether a table has a file that was there before a version and is not retired. */
@@ -91,21 +92,12 @@ export const listTrimmable = (db: Queryable, every: number) =>
 export const setLogFrom = (db: Queryable, tableId: string, version: number) =>
   db.run(sql('lakeLog.setLogFrom')`update lake_tables set log_from = ${version} where id = ${tableId}`);
 
-interface LoggedFileRow {
-  path: string;
-  byteCount: number;
-  rowCount: number;
-  /** Milliseconds since 1970. */
-  createdAt: number;
-  ranges: { name: string; low: number | null; high: number | null; nulls: number }[];
-}
-
 const isFinite = fragment`abs(r.low) < 'infinity' and abs(r.high) < 'infinity'`;
 
 /** The files of a version, with the ranges of their columns. A range with an infinite bound has neither bound. */
 export const listLoggedFiles = (db: Queryable, tableId: string, version: number) =>
-  db.rows<LoggedFileRow>(sql('lakeLog.listLoggedFiles')`select f.path, f.byte_count as "byteCount", f.row_count as "rowCount",
-      (extract(epoch from f.created_at) * 1000)::bigint as "createdAt",
+  db.rows<LoggedFile>(sql('lakeLog.listLoggedFiles')`select f.path, f.byte_count as "byteCount", f.row_count as "rowCount",
+      (extract(epoch from f.created_at) * 1000)::bigint as "modifiedAt",
       coalesce((select jsonb_agg(jsonb_build_object('name', r.name, 'nulls', r.nulls, 'low', case when ${isFinite} then r.low end,
         'high', case when ${isFinite} then r.high end))
         from lake_file_ranges r where r.file_id = f.id), '[]') as ranges
@@ -114,7 +106,7 @@ export const listLoggedFiles = (db: Queryable, tableId: string, version: number)
 
 /** Files that were retired up to a version and still exist. */
 export const listRetired = (db: Queryable, tableId: string, version: number) =>
-  db.rows<{ path: string; byteCount: number; retiredAt: number }>(sql('lakeLog.listRetired')`select path, byte_count as "byteCount",
+  db.rows<RetiredFile & { retiredAt: number }>(sql('lakeLog.listRetired')`select path, byte_count as "byteCount",
       (extract(epoch from retired_at) * 1000)::bigint as "retiredAt"
     from lake_files where table_id = ${tableId} and to_version <= ${version} order by to_version, id`);
 

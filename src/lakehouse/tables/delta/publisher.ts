@@ -5,7 +5,7 @@ import type { ObjectFacts, ObjectStore } from '../../../storage/objects.ts';
 import type { StagingArea } from '../staging.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { listEntries, listWaitingTables, lockLog, markPublished, tryLockLog } from './log.queries.ts';
-import { printEntryKey, LOG_FOLDER, printTableFolder } from './places.ts';
+import { isLogKey, printEntryKey, printLogFolder, printTableFolder } from './places.ts';
 
 export { findLag, type Lag } from './log.queries.ts';
 
@@ -81,7 +81,7 @@ export async function listLog(
   version: number,
 ): Promise<string[]> {
   const keys: string[] = [];
-  for await (const { key } of lake.list(`${printTableFolder(experimentId, id)}/${LOG_FOLDER}/`))
+  for await (const { key } of lake.list(printLogFolder(printTableFolder(experimentId, id))))
     if (Number(NUMBERED.exec(key)?.[1] ?? Infinity) <= version) keys.push(key);
   return keys;
 }
@@ -93,7 +93,7 @@ export const removeLog = (
 ): Promise<void> =>
   db.transaction(async (tx) => {
     await lockLog(tx, id);
-    await lake.erase(`${printTableFolder(experimentId, id)}/${LOG_FOLDER}/`);
+    await lake.erase(printLogFolder(printTableFolder(experimentId, id)));
   });
 
 /**
@@ -106,10 +106,9 @@ export async function removeTable(
   { id, experimentId }: { id: string; experimentId: string },
 ): Promise<number> {
   await lockLog(tx, id);
-  const isLog = ({ key }: ObjectFacts) => Number(key.includes(`/${LOG_FOLDER}/`));
   const found: ObjectFacts[] = [];
   for await (const object of lake.list(`${printTableFolder(experimentId, id)}/`)) found.push(object);
   // the log goes first: files without a log are no longer a table, should the rest fail
-  for (const { key } of found.sort((a, b) => isLog(b) - isLog(a))) await lake.delete(key);
+  for (const { key } of found.sort((a, b) => Number(isLogKey(b.key)) - Number(isLogKey(a.key)))) await lake.delete(key);
   return found.reduce((sum, { byteCount }) => sum + byteCount, 0);
 }

@@ -2,7 +2,7 @@
  * Begins logs in a lake that is older than logs. Each table's files go into its folder, each column gets one type, and the log begins with the current version.
  */
 import { link, mkdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Database } from '../../../database/database.ts';
 import { listFixedColumns, listPhysicalColumns, type TableKind } from '../../terms/catalog.ts';
 import { listColumnsAt, commit, listFilesAt, findTableById, lockTable } from '../manifest.ts';
@@ -81,7 +81,7 @@ async function startLog({ db, staging }: StartDeps, tableId: string): Promise<bo
       after,
       cause: 'start',
       at: Date.now(),
-      added: files.map(({ path, createdAt, ...file }) => ({ ...file, name: basename(path), modifiedAt: createdAt })),
+      added: files,
       retired: [],
       changesRows: true,
     });

@@ -1,9 +1,10 @@
 /** Notes in the database where its lake lies, once, so that no process looks for the lake elsewhere. */
 import { randomUUID } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import type { Database } from '../../../database/database.ts';
 import { ApiError, StartError } from '../../../errors.ts';
 import { printObjectKey, type ObjectStore } from '../../../storage/objects.ts';
-import { LOG_FOLDER } from '../delta/places.ts';
+import { isHintKey, isLogKey } from '../delta/places.ts';
 import { addPlace, findPlace } from './files.queries.ts';
 import type { LakePlace } from './lake-settings.ts';
 
@@ -52,22 +53,16 @@ export async function requireConditionalPuts(store: ObjectStore): Promise<void> 
     );
 }
 
-const isLog = (key: string) => key.includes(`/${LOG_FOLDER}/`);
-const isHint = (key: string) => key.endsWith('/_last_checkpoint');
-
 /** Copies the files and logs that `to` lacks, and answers how many objects. Logs go after files, so that no version is seen before its files. */
 export async function copyLake(from: ObjectStore, to: ObjectStore): Promise<number> {
   const there = new Set<string>();
   for await (const { key } of to.list('tables/')) there.add(key);
   const steps: string[][] = [[], [], []];
-  for await (const { key } of from.list('tables/')) steps[isHint(key) ? 2 : isLog(key) ? 1 : 0]?.push(key);
+  for await (const { key } of from.list('tables/')) steps[isHintKey(key) ? 2 : isLogKey(key) ? 1 : 0]?.push(key);
   let copied = 0;
   for (const key of steps.flatMap((keys) => keys.sort())) {
-    if (isHint(key)) {
-      const bytes: Uint8Array[] = [];
-      for await (const chunk of await from.get(key)) bytes.push(chunk);
-      await to.replace(key, Buffer.concat(bytes));
-    } else if (there.has(key)) continue;
+    if (isHintKey(key)) await to.replace(key, await buffer(await from.get(key)));
+    else if (there.has(key)) continue;
     else {
       const facts = await from.head(key);
       if (!facts) continue;
