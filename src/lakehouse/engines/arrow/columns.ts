@@ -37,8 +37,14 @@ abstract class Base<T extends DataType> {
   abstract readonly size: number;
   /** Answers the column's own buffers, which stay valid until `clear`. */
   abstract finish(): Data<T>;
+  /** What holds the column's values. */
+  protected abstract readonly parts: readonly { clear(): void }[];
+
   /** Removes all rows and keeps the memory. New memory for each batch cost more than to copy everything into it. */
-  abstract clear(): void;
+  clear(): void {
+    this.valid.clear();
+    for (const part of this.parts) part.clear();
+  }
 
   protected get base() {
     return { length: this.valid.length, nullCount: this.valid.zeros, nullBitmap: this.valid.zeros === 0 ? undefined : this.valid.finish() };
@@ -59,6 +65,7 @@ const typed = (type: FlatType, { bytes, length }: Growing) => {
 export class FlatColumn extends Base<FlatType> {
   readonly width: number;
   readonly values = new Growing(32_768);
+  protected readonly parts = [this.values];
 
   constructor(type: FlatType) {
     super(type);
@@ -78,15 +85,11 @@ export class FlatColumn extends Base<FlatType> {
     // the library's types want each type paired with its own kind of array
     return makeData({ ...this.base, type: this.type as Int64, data: typed(this.type, this.values) as BigInt64Array });
   }
-
-  clear(): void {
-    this.valid.clear();
-    this.values.clear();
-  }
 }
 
 export class BooleanColumn extends Base<Bool> {
   readonly values = new Bits();
+  protected readonly parts = [this.values];
 
   constructor() {
     super(new Bool());
@@ -103,11 +106,6 @@ export class BooleanColumn extends Base<Bool> {
 
   finish(): Data<Bool> {
     return makeData({ ...this.base, type: this.type, data: this.values.finish() });
-  }
-
-  clear(): void {
-    this.valid.clear();
-    this.values.clear();
   }
 }
 
@@ -147,6 +145,7 @@ class Offsets {
 export class TextColumn extends Base<Utf8> {
   readonly offsets = new Offsets();
   readonly values = new Growing(65_536);
+  protected readonly parts = [this.offsets, this.values];
 
   constructor() {
     super(new Utf8());
@@ -169,21 +168,17 @@ export class TextColumn extends Base<Utf8> {
       data: this.values.bytes.subarray(0, this.values.length),
     });
   }
-
-  clear(): void {
-    this.valid.clear();
-    this.offsets.clear();
-    this.values.clear();
-  }
 }
 
 export class ListColumn extends Base<List> {
   readonly offsets = new Offsets();
   readonly element: ArrowColumn;
+  protected readonly parts: readonly { clear(): void }[];
 
   constructor(type: List, element: ArrowColumn) {
     super(type);
     this.element = element;
+    this.parts = [this.offsets, element];
   }
 
   get size(): number {
@@ -198,20 +193,16 @@ export class ListColumn extends Base<List> {
   finish(): Data<List> {
     return makeData({ ...this.base, type: this.type, valueOffsets: this.offsets.finish(), child: this.element.finish() });
   }
-
-  clear(): void {
-    this.valid.clear();
-    this.offsets.clear();
-    this.element.clear();
-  }
 }
 
 export class StructColumn extends Base<Struct> {
   readonly members: readonly { name: string; column: ArrowColumn }[];
+  protected readonly parts: readonly ArrowColumn[];
 
   constructor(type: Struct, members: readonly { name: string; column: ArrowColumn }[]) {
     super(type);
     this.members = members;
+    this.parts = members.map(({ column }) => column);
   }
 
   get size(): number {
@@ -225,11 +216,6 @@ export class StructColumn extends Base<Struct> {
 
   finish(): Data<Struct> {
     return makeData({ ...this.base, type: this.type, children: this.members.map(({ column }) => column.finish()) });
-  }
-
-  clear(): void {
-    this.valid.clear();
-    for (const { column } of this.members) column.clear();
   }
 }
 
