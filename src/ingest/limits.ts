@@ -1,7 +1,7 @@
 export const SOURCE_KINDS = ['ambyte', 'csv', 'tsv', 'xlsx', 'parquet', 'json', 'ndjson'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
-export interface KindLimits {
+interface KindLimits {
   /** Lower case, with the dot. */
   extensions: readonly string[];
   /** Bytes of one file at most, for a kind whose limit is less than `UPLOAD_FILE_MIB`. */
@@ -30,12 +30,12 @@ export const limitFileBytes = (kind: SourceKind, allowed: number): number => Mat
 export const MAX_COLUMNS = 2_000;
 /** Bytes of one record (a CSV record with its quoted newlines, a JSON line or element) at most. */
 export const MAX_RECORD_BYTES = 8 * MIB;
-export const MAX_ROWS = 1_000_000_000;
+const MAX_ROWS = 1_000_000_000;
 /** Answers to how many bytes a Parquet file of `size` bytes may unpack: a hundred times `size`, but at least 1 GiB and at most 16 GiB. */
 export const limitUnpackedBytes = (size: number): number => Math.min(16 * 1_024 * MIB, Math.max(1_024 * MIB, 100 * size));
 
 /** Rows that a Parquet file may have for each of its bytes, where that is more than any file may have. */
-export const PARQUET_EXPANSION = 20;
+const PARQUET_EXPANSION = 20;
 const ANY_ROWS = 5_000_000;
 const CELLS_PER_ROW = 20;
 /**

@@ -24,6 +24,9 @@ export const TEXT_CLASSES = {
   nested: 2_048,
 } as const;
 
+/** The classes of numbers. */
+export const NUMBER_CLASSES = TEXT_CLASSES.int | TEXT_CLASSES.long | TEXT_CLASSES.bigint | TEXT_CLASSES.double | TEXT_CLASSES.decimal;
+
 /** What `sent_kind` says of a field of a delimited file, besides a bit of `TEXT_CLASSES`. */
 export const SENT_CLASSES = {
   missing: 4_096,

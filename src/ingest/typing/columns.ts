@@ -2,15 +2,7 @@ import { cleanText } from '../../json.ts';
 import type { Column } from '../../lakehouse/terms/catalog.ts';
 
 /** Columns that every upload table has; a file's own column of such a name is renamed. */
-export const UPLOAD_BASE_COLUMNS = [
-  'id',
-  'uploaded_at',
-  'experiment_id',
-  'upload_id',
-  'contributor_id',
-  'contributor',
-  'annotations',
-] as const;
+const UPLOAD_BASE_COLUMNS = ['id', 'uploaded_at', 'experiment_id', 'upload_id', 'contributor_id', 'contributor', 'annotations'] as const;
 
 /** Names that a table keeps for itself, in lower case, and what is put before a key that has one of them. */
 export interface NameRules {

@@ -10,7 +10,7 @@ import { printPhysicalType } from '../../lakehouse/terms/physical-types.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { FileRefused } from '../record-writer.ts';
 import { listFittingClasses, inferType, needsDigits, widenType } from './types.ts';
-import { TEXT_CLASSES } from '../value-classes.ts';
+import { NUMBER_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
 import { classify, printClass, countDigits, isDeclared, isSaid, NONE, printSentText, printText } from './classes.ts';
 import type { BronzeField, Stats } from './classes.ts';
 
@@ -42,7 +42,7 @@ const BATCH = 100;
 
 /** Classes that values of each JSON kind can have: numbers, texts, booleans, and objects or arrays (j). */
 export const KIND_CLASSES = {
-  n: TEXT_CLASSES.int | TEXT_CLASSES.long | TEXT_CLASSES.bigint | TEXT_CLASSES.double | TEXT_CLASSES.decimal,
+  n: NUMBER_CLASSES,
   s: TEXT_CLASSES.date | TEXT_CLASSES.instant | TEXT_CLASSES.localTime | TEXT_CLASSES.text | TEXT_CLASSES.empty,
   b: TEXT_CLASSES.boolean,
   j: TEXT_CLASSES.nested,
@@ -246,20 +246,23 @@ export async function decideFileTypes(
     const safe = printCast('try_cast', text, column.type);
     values.push(`case when ${predicate} then ${safe} end as ${quoteName(name)}`);
     values.push(`case when ${isOdd({ field, predicate })} then ${printSentText(field)} end as ${quoteName(nameOddColumn(name))}`);
-    columns.push({
-      name: nameOddColumn(name),
-      type: { kind: 'string' },
-      nullable: true,
-      origin,
-      hasValues: true,
-      exactDouble: true,
-    });
+    columns.push(makeOddColumn(name, origin));
     const line = report[at];
     if (line) Object.assign(line, { oddValues: count.many, oddExamples: count.first });
   }
   requireRoom(byName, columns);
   return { columns, report, values: values.join(', ') };
 }
+
+/** Makes the column of those values of another that do not fit its type. */
+export const makeOddColumn = (name: string, origin: Column['origin']): ColumnState => ({
+  name: nameOddColumn(name),
+  type: { kind: 'string' },
+  nullable: true,
+  origin,
+  hasValues: true,
+  exactDouble: true,
+});
 
 /** Refuses a file whose columns a table cannot hold beside those that it has. */
 export function requireRoom(known: ReadonlyMap<string, unknown>, columns: readonly ColumnState[]): void {

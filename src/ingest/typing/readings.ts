@@ -7,13 +7,13 @@ import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { nameColumns } from './columns.ts';
 import { fill, setVariable, type Pipelines } from '../pipeline.ts';
-import { DAY_CLASSES, SENT_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
+import { DAY_CLASSES, NUMBER_CLASSES as NUMBERS, SENT_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
 import type { BronzeField, TextForm, Reading } from './classes.ts';
 import { noteOthers, type Majority } from './other-values.ts';
 import { countKinds, FIRST, type Kinds } from './sent-kinds.ts';
 
 /** What stands for a missing value, unless the upload says otherwise. */
-export const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.'];
+const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.'];
 
 export const DAY_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DayOrder = (typeof DAY_ORDERS)[number];
@@ -70,7 +70,6 @@ export interface SentText {
 }
 
 const WHOLE = C.int | C.long | C.bigint;
-const NUMBERS = WHOLE | C.double | C.decimal;
 /** The classes that `text_class` tells apart. */
 const OF_ANY_TEXT = NUMBERS | C.date | C.instant | C.localTime | C.text | C.empty;
 
@@ -211,7 +210,7 @@ export function chooseReading(kinds: Kinds, known: Known): Reading {
 }
 
 /** Whether the first values already say that a column is text, because more of them are odd than any type allows. */
-export function isSurelyText(kinds: Kinds, known: Known): boolean {
+function isSurelyText(kinds: Kinds, known: Known): boolean {
   const count = makeCounter(kinds);
   const values = countValues(kinds);
   return allowed(count, known).every(({ bits }) => values - count(bits) > MOST_ODD);

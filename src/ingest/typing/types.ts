@@ -1,8 +1,7 @@
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
-import { TEXT_CLASSES } from '../value-classes.ts';
+import { NUMBER_CLASSES as NUMBERS, TEXT_CLASSES } from '../value-classes.ts';
 
 const C = TEXT_CLASSES;
-const NUMBERS = C.int | C.long | C.bigint | C.double | C.decimal;
 const within = (classes: number, allowed: number) => (classes & ~(allowed | C.empty)) === 0;
 
 /** Digits before and after the point, over all plain numbers of a column. */

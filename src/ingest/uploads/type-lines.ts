@@ -9,7 +9,15 @@ import { nameColumns, nameOddColumn } from '../typing/columns.ts';
 import { NotPlain, type KeyStats } from './read/json-lines.ts';
 import { fill, setVariable, type Pipelines } from '../pipeline.ts';
 import type { BronzeSource } from './sources.ts';
-import { requireRoom, KIND_CLASSES, pickClassesOfKind, isSameType, type ColumnReport, type TypedFile } from '../typing/decide.ts';
+import {
+  requireRoom,
+  KIND_CLASSES,
+  makeOddColumn,
+  pickClassesOfKind,
+  isSameType,
+  type ColumnReport,
+  type TypedFile,
+} from '../typing/decide.ts';
 import { NONE, type BronzeField } from '../typing/classes.ts';
 import { listFittingClasses, inferType, needsDigits, widenType } from '../typing/types.ts';
 import { TEXT_CLASSES } from '../value-classes.ts';
@@ -104,14 +112,7 @@ export async function decideLineTypes(
     if (!reading.odd || reading.odd.count === 0) continue;
     line.oddValues = reading.odd.count;
     values.push(`${reading.odd.text} as ${quoteName(nameOddColumn(name))}`);
-    beside.push({
-      name: nameOddColumn(name),
-      type: { kind: 'string' },
-      nullable: true,
-      origin: 'uploaded',
-      hasValues: true,
-      exactDouble: true,
-    });
+    beside.push(makeOddColumn(name, 'uploaded'));
   }
   columns.push(...beside);
   requireRoom(byName, columns);

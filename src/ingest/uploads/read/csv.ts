@@ -113,7 +113,7 @@ function lineEnd(bytes: Buffer, start: number, final: boolean): { end: number; n
 }
 
 /** The fields of a well-formed record as text. */
-export function splitRecord(record: string, delimiter: string): string[] {
+function splitRecord(record: string, delimiter: string): string[] {
   const fields: string[] = [];
   let at = 0;
   for (;;) {

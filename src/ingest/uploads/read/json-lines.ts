@@ -49,7 +49,7 @@ export interface JsonWriter {
   write(row: Buffer, record: Buffer): RefusalReason | undefined;
 }
 
-export const ROW_KEY = 'fieldlake_row';
+const ROW_KEY = 'fieldlake_row';
 
 const C = TEXT_CLASSES;
 const LETTER_U = 0x75;

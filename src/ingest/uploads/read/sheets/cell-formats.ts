@@ -10,7 +10,7 @@ const BUILT_IN_ELAPSED = 46;
 // Patterns here and in book.ts stop at what begins the next thing of its kind: otherwise a text of beginnings takes time by the square of its length.
 
 /** Reads a number format. Undefined where a number or a time says all that it shows. */
-export function readFormat(code: string): CellFormat | undefined {
+function readFormat(code: string): CellFormat | undefined {
   // only the first part is for numbers from zero on; a part with a condition is for some of them
   const [part = ''] = code.split(';');
   const unquoted = part.replace(/"[^"]*"|\\./g, '');
@@ -55,7 +55,7 @@ function printElapsed(days: number, unit: 'h' | 'm' | 's'): string {
 }
 
 /** Prints a number as its cell shows it, but that nothing of it is rounded away. Undefined where the format does not show it whole. */
-export function printFormatted(value: number, format: CellFormat): string | undefined {
+function printFormatted(value: number, format: CellFormat): string | undefined {
   if (format.kind === 'elapsed') return printElapsed(value, format.unit);
   if (!Number.isSafeInteger(value) || value < 0) return undefined;
   const digits = String(value).padStart(format.shape.replace(/[^0]/g, '').length, '0');
