@@ -3,8 +3,6 @@ import type { Database } from '../database/database.ts';
 import { findLag, type Lag } from '../lakehouse/tables/delta/publisher.ts';
 import { findWaiting, type Waiting } from './lake.queries.ts';
 
-const FRESH_MS = 1_000;
-
 interface GaugeOf<T> {
   name: string;
   help: string;
@@ -23,6 +21,15 @@ const LOG_GAUGES: readonly GaugeOf<Lag>[] = [
   { name: 'lake_log_lag_seconds', help: 'How long the oldest of them waits.', of: 'seconds' },
 ];
 
+/** Makes a question that is asked once for all who ask before it is answered. Its answer is unknown where that fails. */
+function shareAnswer<T>(ask: () => Promise<T | undefined>): () => Promise<T | undefined> {
+  let answer: Promise<T | undefined> | undefined;
+  return () =>
+    (answer ??= ask()
+      .catch(() => undefined)
+      .finally(() => (answer = undefined)));
+}
+
 /** Registers gauges of how far the pipeline is behind. Postgres is asked when somebody reads them, once for all of them. */
 export function registerPipelineGauges(registry: Registry, db: Database): void {
   const register = <T extends Record<keyof T, number>>(gauges: readonly GaugeOf<T>[], find: () => Promise<T | undefined>) => {
@@ -39,18 +46,13 @@ export function registerPipelineGauges(registry: Registry, db: Database): void {
         },
       });
   };
-  let asked: { at: number; answer: Promise<Waiting | undefined> } | undefined;
-  register(GAUGES, () => {
-    const now = performance.now();
-    if (!asked || now - asked.at > FRESH_MS) asked = { at: now, answer: findWaiting(db).catch(() => undefined) };
-    return asked.answer;
-  });
-  let lag: Promise<Lag | undefined> | undefined;
-  // both gauges are collected at the same time, with one query
-  register(LOG_GAUGES, () => {
-    lag ??= findLag(db)
-      .catch(() => undefined)
-      .finally(() => (lag = undefined));
-    return lag;
-  });
+  // Postgres is asked once for all gauges that are collected at the same time
+  register(
+    GAUGES,
+    shareAnswer(() => findWaiting(db)),
+  );
+  register(
+    LOG_GAUGES,
+    shareAnswer(() => findLag(db)),
+  );
 }

@@ -35,6 +35,13 @@ export async function findOrMake<T extends Named = Named>(
   return found ?? client.post<T>(path.replace(/\?.*/, ''), body);
 }
 
+/** A table as a list of tables has it. */
+export interface ListedTable {
+  identifier: string;
+  displayName: string;
+  totalRows: number;
+}
+
 export interface SampleTable {
   sourceKind: 'csv' | 'ndjson' | 'ambyte';
   targetName: string;

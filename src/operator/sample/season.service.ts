@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { makeAmbyteFiles } from './ambyte.ts';
-import { openClient, sendTable, type SampleTable } from './client.ts';
+import { openClient, sendTable, type ListedTable, type SampleTable } from './client.ts';
 import { prepareLibrary, type SampleLibrary } from './library.service.ts';
 import { makeMeasurement, printWeather } from './season.ts';
 import type { Quickstart } from './sample.service.ts';
@@ -20,7 +20,6 @@ interface SeasonOptions {
   say?: (line: string) => void;
 }
 
-type Table = { identifier: string; displayName: string; totalRows: number };
 type Asked = Pick<Quickstart, 'baseUrl' | 'experimentId' | 'organizationId' | 'users'>;
 
 const pack = promisify(gzip);
@@ -52,7 +51,7 @@ export async function loadSeason(
   const experiment = `/api/v1/experiments/${experimentId}`;
   const owner = openClient(localUrl, users.owner.apiKey, signal);
   const member = openClient(localUrl, users.member.apiKey, signal);
-  const tables = () => owner.get<Table[]>(`${experiment}/tables`);
+  const tables = () => owner.get<ListedTable[]>(`${experiment}/tables`);
   const stored = async () => (await tables()).find(({ identifier }) => identifier === 'raw_data')?.totalRows ?? 0;
   const before = await tables();
   for (const [targetName, make] of Object.entries(UPLOADS))

@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOrMake, sendTable, type SampleClient } from './client.ts';
+import { findOrMake, sendTable, type ListedTable, type SampleClient } from './client.ts';
 import type { SampleLibrary } from './library.service.ts';
 import { PARTNERS } from './sample.service.ts';
 
 const WAIT_TRIES = 120;
 const BLOCKS = ['north', 'middle', 'south'];
 
-interface Table {
-  identifier: string;
-  displayName: string;
-  totalRows: number;
-}
-
 /** Waits until the macro has made rows. Undefined when there are none within a minute: its language may not run on this machine. */
 async function findResults(client: SampleClient, experiment: string, macroId: string): Promise<string | undefined> {
   for (let tries = 0; tries < WAIT_TRIES; tries += 1) {
-    const tables = await client.get<Table[]>(`${experiment}/tables`);
+    const tables = await client.get<ListedTable[]>(`${experiment}/tables`);
     if (tables.some(({ identifier, totalRows }) => identifier === macroId && totalRows > 0)) return macroId;
     await sleep(500);
   }
@@ -230,6 +224,6 @@ export async function prepareViews(client: SampleClient, where: Where, { macro }
   await sayWhatIsOdd(client, experiment, where.uploadTableId, where.lowest ?? 'spad');
   await registerInstruments(client, where.organizationId);
   const results = await findResults(client, experiment, macro.id);
-  const tables = await client.get<Table[]>(`${experiment}/tables`);
+  const tables = await client.get<ListedTable[]>(`${experiment}/tables`);
   await showCharts(client, experiment, results, tables.find(({ displayName }) => displayName === 'weather')?.identifier);
 }
