@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../database/database.ts';
-import { removeUncommitted } from '../lakehouse/tables/attempts.ts';
+import { removeUnlessCommitted } from '../lakehouse/tables/attempts.ts';
 import { commit, createTable } from '../lakehouse/tables/manifest.ts';
 import type { StagingArea } from '../lakehouse/tables/staging.ts';
 import type { Staged } from '../lakehouse/terms/warehouse.ts';
@@ -54,16 +54,13 @@ export async function appendAnnotationChanges<T>(
   alongside: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const staged = await stageChanges({ db, staging }, experimentId, changes);
-  try {
-    return await db.transaction(async (tx) => {
+  return removeUnlessCommitted({ db, staging }, [staged], () =>
+    db.transaction(async (tx) => {
       const answer = await alongside(tx);
       await commit(tx, { tableId: staged.tableId, cause: 'ingest', files: staged.files });
       return answer;
-    });
-  } catch (error) {
-    await removeUncommitted({ db, staging }, [staged]);
-    throw error;
-  }
+    }),
+  );
 }
 
 /** Writes changes as a file of the log that nobody reads before it is committed. */

@@ -1,11 +1,10 @@
 import type { Database, Transaction } from '../database/database.ts';
 import type { ColumnType } from '../lakehouse/terms/catalog.ts';
-import { removeUncommitted, retryUnchanged } from '../lakehouse/tables/attempts.ts';
+import { removeUnlessCommitted, retryUnchanged } from '../lakehouse/tables/attempts.ts';
 import { commit, createTable, listFilesAt, findTable } from '../lakehouse/tables/manifest.ts';
 import { listPaths, useSession, type StagingArea } from '../lakehouse/tables/staging.ts';
 import { printPhysicalType } from '../lakehouse/terms/physical-types.ts';
 import { quoteName } from '../lakehouse/terms/quoting.ts';
-import type { Staged } from '../lakehouse/terms/warehouse.ts';
 import { setVariable } from './pipeline.ts';
 
 export interface IdentityRow {
@@ -22,8 +21,13 @@ interface DimensionDeps {
 
 const TRIES = 10;
 
-/** Stages what a statement selects, whose first value is the experiment's id. */
-const stageSelected = (staging: StagingArea, tableId: string, experimentId: string, sql: string, values: readonly string[]) =>
+/** What a dimension is to hold: a statement whose first value is the experiment's id, and its other values. */
+interface Selected {
+  sql: string;
+  values: readonly string[];
+}
+
+const stageSelected = (staging: StagingArea, tableId: string, experimentId: string, { sql, values }: Selected) =>
   staging.stage({
     tableId,
     experimentId,
@@ -73,16 +77,13 @@ export const replaceIdentity = (
     if (rows.length === 0) return;
     if (known && (await holds({ db, staging }, known, rows)) && (await findTable(db, experimentId, 'identity'))?.version === before) return;
     const table = await createTable(db, { experimentId, kind: 'identity' });
-    const staged = await stageSelected(staging, table.id, experimentId, PEOPLE, [JSON.stringify(rows)]);
-    try {
-      await db.transaction(async (tx) => {
+    const staged = await stageSelected(staging, table.id, experimentId, { sql: PEOPLE, values: [JSON.stringify(rows)] });
+    await removeUnlessCommitted({ db, staging }, [staged], () =>
+      db.transaction(async (tx) => {
         const live = await listFilesAt(tx, table.id, before);
         await commit(tx, { tableId: table.id, cause: 'replace', basedOn: before, files: staged.files, retire: live.map(({ id }) => id) });
-      });
-    } catch (error) {
-      await removeUncommitted({ db, staging }, [staged]);
-      throw error;
-    }
+      }),
+    );
   });
 
 export interface RegistryRow {
@@ -95,8 +96,20 @@ export interface RegistryRow {
   deviceType: string;
 }
 
-/** Replaces the files of a dimension, in the caller's transaction. */
-async function replaceFiles(staging: StagingArea, tx: Transaction, tableId: string, { files }: Staged, retire: readonly string[]) {
+/** Replaces a dimension of an experiment as a whole, in the caller's transaction. That transaction keeps others from doing so at the same time. */
+async function replaceDimension(
+  staging: StagingArea,
+  tx: Transaction,
+  { experimentId, kind }: { experimentId: string; kind: 'registry' | 'metadata_record' },
+  selected: Selected | null,
+): Promise<void> {
+  const { id: tableId, version } = await createTable(tx, { experimentId, kind });
+  const retire = (await listFilesAt(tx, tableId, version)).map(({ id }) => id);
+  if (!selected) {
+    if (retire.length > 0) await commit(tx, { tableId, cause: 'replace', retire });
+    return;
+  }
+  const { files } = await stageSelected(staging, tableId, experimentId, selected);
   try {
     await commit(tx, { tableId, cause: 'replace', files, retire });
   } catch (error) {
@@ -110,22 +123,14 @@ const DEVICES = `
     device.status, device."deviceType" as device_type, now() as replaced_at
   from (select unnest(from_json($2, '[{"clientId":"VARCHAR","id":"VARCHAR","serialNumber":"VARCHAR","ownerId":"VARCHAR","status":"VARCHAR","deviceType":"VARCHAR"}]')) as device)`;
 
-/** Replaces the device dimension of an experiment as a whole, in the caller's transaction. That transaction keeps others from doing so at the same time. */
-export async function replaceRegistry(
-  staging: StagingArea,
-  tx: Transaction,
-  experimentId: string,
-  rows: readonly RegistryRow[],
-): Promise<void> {
-  const table = await createTable(tx, { experimentId, kind: 'registry' });
-  const live = (await listFilesAt(tx, table.id, table.version)).map(({ id }) => id);
-  if (rows.length === 0) {
-    if (live.length > 0) await commit(tx, { tableId: table.id, cause: 'replace', retire: live });
-    return;
-  }
-  const staged = await stageSelected(staging, table.id, experimentId, DEVICES, [JSON.stringify(rows)]);
-  await replaceFiles(staging, tx, table.id, staged, live);
-}
+/** Replaces the device dimension of an experiment, as `replaceDimension` does. */
+export const replaceRegistry = (staging: StagingArea, tx: Transaction, experimentId: string, rows: readonly RegistryRow[]): Promise<void> =>
+  replaceDimension(
+    staging,
+    tx,
+    { experimentId, kind: 'registry' },
+    rows.length === 0 ? null : { sql: DEVICES, values: [JSON.stringify(rows)] },
+  );
 
 export interface MetadataRows {
   columns: readonly { name: string; type: ColumnType }[];
@@ -133,19 +138,8 @@ export interface MetadataRows {
   rows: readonly { matchedBy: string; key: string; values: ReadonlyMap<number, string | number> }[];
 }
 
-/** Replaces the metadata dimension of an experiment as a whole, in the caller's transaction. That transaction keeps others from doing so at the same time. */
-export async function replaceMetadata(
-  staging: StagingArea,
-  tx: Transaction,
-  experimentId: string,
-  { columns, rows }: MetadataRows,
-): Promise<void> {
-  const table = await createTable(tx, { experimentId, kind: 'metadata_record' });
-  const live = (await listFilesAt(tx, table.id, table.version)).map(({ id }) => id);
-  if (rows.length === 0) {
-    await commit(tx, { tableId: table.id, cause: 'replace', retire: live });
-    return;
-  }
+/** Prints what selects the rows of the metadata dimension. */
+function selectMetadata({ columns, rows }: MetadataRows): Selected {
   // the JSON has names of our own for the columns, so that no name from the user has to be written in it
   const shape = { m: 'VARCHAR', k: 'VARCHAR', ...Object.fromEntries(columns.map(({ type }, at) => [`c${at}`, printPhysicalType(type)])) };
   const values = rows.map(({ matchedBy, key, values: cells }) => ({
@@ -157,6 +151,9 @@ export async function replaceMetadata(
   const sql = `
     select $1 as experiment_id, entry.m as matched_column, entry.k as key${typed}, entry.m || chr(31) || entry.k as id, now() as replaced_at
     from (select unnest(from_json($2, $3)) as entry)`;
-  const staged = await stageSelected(staging, table.id, experimentId, sql, [JSON.stringify(values), JSON.stringify([shape])]);
-  await replaceFiles(staging, tx, table.id, staged, live);
+  return { sql, values: [JSON.stringify(values), JSON.stringify([shape])] };
 }
+
+/** Replaces the metadata dimension of an experiment, as `replaceDimension` does. */
+export const replaceMetadata = (staging: StagingArea, tx: Transaction, experimentId: string, metadata: MetadataRows): Promise<void> =>
+  replaceDimension(staging, tx, { experimentId, kind: 'metadata_record' }, metadata.rows.length === 0 ? null : selectMetadata(metadata));

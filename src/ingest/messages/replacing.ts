@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
+import { removeUnlessCommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { listFilesAt, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { LakeFile } from '../../lakehouse/tables/manifest-rows.ts';
 import { setFilesVariable, writeSelect, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
@@ -29,14 +29,9 @@ export async function replaceRows<T>(
   const { staging } = deps;
   const work = join(staging.workFolder, 'ingest', randomUUID());
   await mkdir(work, { recursive: true, mode: 0o700 });
-  const attempt = async (session: StagingSession) => {
+  const attempt = (session: StagingSession) => {
     const written: (Staged | undefined)[] = [];
-    try {
-      return await replace({ ...deps, session, experimentId, work }, written);
-    } catch (error) {
-      await removeUncommitted(deps, written);
-      throw error;
-    }
+    return removeUnlessCommitted(deps, written, () => replace({ ...deps, session, experimentId, work }, written));
   };
   try {
     return await retryUnchanged(TRIES, () => useSession(staging, { signal }, attempt));

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { printFingerprint, type ColumnState, type Commit } from '../../lakehouse/tables/manifest.ts';
 import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
 import { changeWith, widenFiles } from '../../lakehouse/tables/rewriting.ts';
-import { removeUncommitted } from '../../lakehouse/tables/attempts.ts';
+import { removeUnlessCommitted } from '../../lakehouse/tables/attempts.ts';
 import { useSession, type StagingArea, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
@@ -73,12 +73,9 @@ export async function useReading<T>(
   const refusedFile = await BufferedFile.create(join(work, 'refused'));
   const written: FileReading['written'] = [];
   try {
-    return await useSession(deps.staging, { signal }, (session) =>
-      read({ session, refusals: new Refusals(refusedFile), refusedFile, written }),
+    return await removeUnlessCommitted(deps, written, () =>
+      useSession(deps.staging, { signal }, (session) => read({ session, refusals: new Refusals(refusedFile), refusedFile, written })),
     );
-  } catch (error) {
-    await removeUncommitted(deps, written);
-    throw error;
   } finally {
     await refusedFile.close().catch(() => undefined);
   }

@@ -26,3 +26,17 @@ export async function removeUncommitted(
     // the caller reports the failure that led here, not this one
   }
 }
+
+/** Runs work that commits written files. Where it fails, those that the manifest does not name are removed. */
+export async function removeUnlessCommitted<T>(
+  deps: Parameters<typeof removeUncommitted>[0],
+  written: readonly (Staged | undefined)[],
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await removeUncommitted(deps, written);
+    throw error;
+  }
+}
