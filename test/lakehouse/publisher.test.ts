@@ -214,6 +214,22 @@ test("an entry that someone else has written is left as it is; the table's log g
   await eraseTables(lake.deps, table.experimentId);
 });
 
+test('a hundred tables that cannot be published do not hold up the others', async () => {
+  const table = await lake.makeTable();
+  const stuck = Array.from({ length: 100 }, () => randomUUID());
+  await lake.db.run(sql('test.stuckTables')`with made as (
+      insert into lake_tables (id, experiment_id, kind, identifier) select id, ${table.experimentId}, 'macro', id::text from unnest(${stuck}::uuid[]) as id returning id
+    ) insert into lake_log (table_id, version, entry) select id, 0, '' from made`);
+  await csv(table, 'a', 'n\n1\n');
+  const create: ObjectStore['create'] = (key, bytes) =>
+    stuck.some((id) => key.includes(id)) ? Promise.reject(new Error('away')) : lake.deps.lake.create(key, bytes);
+  const failed: string[] = [];
+  await publishWaiting({ ...lake.deps, lake: { ...lake.deps.lake, create } }, { onProblem: (id) => failed.push(id) });
+  expect(failed.sort()).toEqual(stuck.sort());
+  expect(versionsIn(folderOf(table))).toEqual([0, 1]);
+  await eraseTables(lake.deps, table.experimentId);
+});
+
 test('an erased experiment leaves no key, whatever was published of it', async () => {
   const table = await lake.makeTable();
   await csv(table, 'a', 'n\n1\n');

@@ -26,10 +26,10 @@ export const updateState = (tx: Transaction, tableId: string, state: LogState) =
 
 export const anyLogWaiting = fragment`exists (select from lake_log)`;
 
-/** Tables with entries that are not published, the longest waiting first. */
-export const listWaitingTables = (db: Queryable, limit: number) =>
+/** Tables with entries that are not published, except some, the longest waiting first. */
+export const listWaitingTables = (db: Queryable, limit: number, except: readonly string[]) =>
   db.rows<{ tableId: string }>(sql('lakeLog.listWaitingTables')`select table_id as "tableId" from lake_log
-    group by table_id order by min(created_at), table_id limit ${limit}`);
+    where table_id <> all (${except}::uuid[]) group by table_id order by min(created_at), table_id limit ${limit}`);
 
 /** How many entries are not published, and how many seconds the oldest of them has waited. */
 export interface Lag {

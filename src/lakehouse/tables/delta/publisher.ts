@@ -61,15 +61,21 @@ export async function publishWaiting(
   { signal, onProblem }: { signal?: AbortSignal; onProblem: (tableId: string, error: unknown) => void },
 ): Promise<number> {
   let published = 0;
-  for (const { tableId } of await listWaitingTables(deps.db, TABLES_AT_ONCE)) {
-    signal?.throwIfAborted();
-    try {
-      published += await publishTable(deps, tableId);
-    } catch (error) {
-      onProblem(tableId, error);
+  const failed: string[] = [];
+  for (;;) {
+    const [waiting, before] = [await listWaitingTables(deps.db, TABLES_AT_ONCE, failed), failed.length];
+    for (const { tableId } of waiting) {
+      signal?.throwIfAborted();
+      try {
+        published += await publishTable(deps, tableId);
+      } catch (error) {
+        onProblem(tableId, error);
+        failed.push(tableId);
+      }
     }
+    // those that failed stay the longest waiting, and would take the places of others the next time too
+    if (waiting.length < TABLES_AT_ONCE || failed.length === before) return published;
   }
-  return published;
 }
 
 const NUMBERED = /\/(\d{20})\.(json|checkpoint\.parquet)$/;
