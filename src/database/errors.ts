@@ -26,6 +26,9 @@ const byState: Readonly<Record<string, () => ApiError>> = {
   '22021': errors.textHoldsNul,
   '22P05': errors.textHoldsNul,
   '57014': errors.databaseTimeout,
+  // the time that the server's own settings give a wait for a lock, or a transaction
+  '55P03': errors.databaseTimeout,
+  '25P04': errors.databaseTimeout,
   // a standby, or a database whose provider lets nobody write: a new connection may lead to another
   '25006': unavailable,
   // the role may log in no more, or has another password
@@ -59,8 +62,17 @@ const SAID =
 /** The message of pg when no answer came: the server may be away, or only slow. */
 const SILENCE = 'Query read timeout';
 
-const isConnectionFailure = (code: string | undefined, message: string | undefined) =>
-  code?.startsWith('08') === true || CODES.includes(code ?? '') || SAID.test(message ?? '');
+interface Failure {
+  code?: string;
+  constraint?: string;
+  message?: string;
+  /** Of an error that Postgres told. */
+  severity?: string;
+}
+
+/** Whether there is no connection, or none any more: after a fatal error, whatever it says, Postgres ends it. */
+const isConnectionFailure = ({ code, message, severity }: Failure) =>
+  severity === 'FATAL' || code?.startsWith('08') === true || CODES.includes(code ?? '') || SAID.test(message ?? '');
 
 /** Whether a failure means that its connection cannot be used any more. */
 export const isConnectionLost = (error: unknown): error is ApiError =>
@@ -73,11 +85,12 @@ export const isConnectionLost = (error: unknown): error is ApiError =>
  */
 export function translateDatabaseError(error: unknown, label: string): ApiError {
   if (error instanceof ApiError) return error;
-  const { code, constraint, message } = error as { code?: string; constraint?: string; message?: string };
+  const failure = error as Failure;
+  const { code, constraint, message } = failure;
   const silent = message === SILENCE;
   const cause = Object.assign(new Error(`${label}: ${code ?? ''} ${message ?? ''}`), { code, constraint, label, silent });
   const known = (constraint === undefined ? undefined : byConstraint[constraint]) ?? (code === undefined ? undefined : byState[code]);
-  const answer = known?.() ?? (silent ? errors.databaseTimeout() : isConnectionFailure(code, message) ? unavailable() : errors.internal());
+  const answer = known?.() ?? (silent ? errors.databaseTimeout() : isConnectionFailure(failure) ? unavailable() : errors.internal());
   answer.cause = cause;
   return answer;
 }
