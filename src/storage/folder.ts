@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { link, mkdir, open, opendir, readdir, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -149,7 +150,11 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
     get: async (key, range) => {
       const facts = isObjectKey(key) ? await factsOf(key) : undefined;
       if (!facts) throw errors.objectNotFound();
-      return createReadStream(pathOf(key), range);
+      const stream = createReadStream(pathOf(key), range);
+      await once(stream, 'open').catch((error: unknown) => {
+        throw missing(error) ? errors.objectNotFound() : error;
+      });
+      return stream;
     },
     head: async (key) => (isObjectKey(key) ? factsOf(key) : undefined),
     delete: async (key) => {

@@ -126,6 +126,18 @@ describe('what only the folder store can promise', () => {
     expect(() => store.verify('PUT', at, query)).toThrow(ApiError);
   });
 
+  test('an object that is deleted while it is asked for is there or is not', async () => {
+    const outcomes = new Set<string>();
+    for (let n = 0; n < 200; n += 1) {
+      const at = printObjectKey('gone', randomUUID());
+      await store.put(at, pieces('hello'));
+      const read = store.get(at).then(text);
+      const [outcome] = await Promise.all([read.catch((error: { code: string }) => error.code), store.delete(at)]);
+      outcomes.add(outcome);
+    }
+    expect([...outcomes].filter((outcome) => !['hello', 'OBJECT_NOT_FOUND'].includes(outcome))).toEqual([]);
+  });
+
   test('what a crash left and marks of expired URLs are swept', async () => {
     const at = printObjectKey('swept', randomUUID());
     await store.redeem(store.verify('PUT', at, await grantOf(at)), pieces('x'));
