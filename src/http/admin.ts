@@ -1,10 +1,12 @@
 import express, { type Express } from 'express';
 import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
 
 /** Says what failed in the words of whoever refused it, such as a bucket or Postgres: only operators hear them. */
 function tellWhy(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
-  return error.cause instanceof Error ? `${error.message} ${error.cause.message}` : error.message;
+  const cause = error.cause ?? (error instanceof ApiError ? error.details.cause : undefined);
+  return cause instanceof Error ? `${error.message} ${cause.message}` : error.message;
 }
 
 /** What operators see on the second, loopback-only port: metrics, and why the service is or is not ready. */

@@ -4,7 +4,6 @@ import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
-  HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectVersionsCommand,
@@ -103,6 +102,18 @@ async function upload({ client, bucket }: Bucket, key: string, content: AsyncIte
   }
 }
 
+/** Lists versions and marks of deletion below a prefix, as many as one answer has; of a server that knows no versions, the objects. */
+async function listVersions({ client, bucket }: Bucket, Prefix: string): Promise<{ Key?: string; VersionId?: string }[]> {
+  const place = { Bucket: bucket, Prefix };
+  try {
+    const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand(place));
+    return [...Versions, ...DeleteMarkers];
+  } catch (error) {
+    if (statusOf(error) !== 501) throw error;
+    return (await client.send(new ListObjectsV2Command(place))).Contents ?? [];
+  }
+}
+
 /** Removes the uploads and all versions of the objects below a prefix. */
 async function eraseBelow({ client, bucket }: Bucket, Prefix: string): Promise<void> {
   const place = { Bucket: bucket, Prefix };
@@ -114,10 +125,9 @@ async function eraseBelow({ client, bucket }: Bucket, Prefix: string): Promise<v
     more = Uploads.length > 0;
   }
   for (let more = true; more;) {
-    const { Versions = [], DeleteMarkers = [] } = await answered(client.send(new ListObjectVersionsCommand(place)));
-    for (const { Key, VersionId } of [...Versions, ...DeleteMarkers])
-      await answered(client.send(new DeleteObjectCommand({ Bucket: bucket, Key, VersionId })));
-    more = Versions.length + DeleteMarkers.length > 0;
+    const found = await answered(listVersions({ client, bucket }, Prefix));
+    for (const { Key, VersionId } of found) await answered(client.send(new DeleteObjectCommand({ Bucket: bucket, Key, VersionId })));
+    more = found.length > 0;
   }
 }
 
@@ -226,7 +236,8 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       return { url, headers: {}, expiresAt };
     },
     check: async () => {
-      await answered(client.send(new HeadBucketCommand({ Bucket: bucket })));
+      // an answer to HEAD has no words that say why it was refused
+      await answered(client.send(new ListObjectsV2Command({ Bucket: bucket, MaxKeys: 1 })));
       return 's3';
     },
     close: async () => client.destroy(),

@@ -51,7 +51,6 @@ test('every S3 call in the code is on the page, and the policy there allows each
       ['s3:DeleteObjectVersion', object],
     ],
     ListObjectsV2: [['s3:ListBucket', 'arn:aws:s3:::BUCKET']],
-    HeadBucket: [['s3:ListBucket', 'arn:aws:s3:::BUCKET']],
     ListMultipartUploads: [['s3:ListBucketMultipartUploads', 'arn:aws:s3:::BUCKET']],
     ListObjectVersions: [['s3:ListBucketVersions', 'arn:aws:s3:::BUCKET']],
   };
