@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { findClockLead } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
 import { findLag, type Lag } from '../lakehouse/tables/delta/publisher.ts';
 import { findWaiting, type Waiting } from './lake.queries.ts';
@@ -21,6 +22,10 @@ const LOG_GAUGES: readonly GaugeOf<Lag>[] = [
   { name: 'lake_log_lag_seconds', help: 'How long the oldest of them waits.', of: 'seconds' },
 ];
 
+const CLOCK_GAUGES: readonly GaugeOf<{ seconds: number }>[] = [
+  { name: 'machine_clock_ahead_seconds', help: 'How far the clock of this machine is ahead of that of Postgres.', of: 'seconds' },
+];
+
 /** Makes a question that is asked once for all who ask before it is answered. Its answer is unknown where that fails. */
 function shareAnswer<T>(ask: () => Promise<T | undefined>): () => Promise<T | undefined> {
   let answer: Promise<T | undefined> | undefined;
@@ -30,7 +35,7 @@ function shareAnswer<T>(ask: () => Promise<T | undefined>): () => Promise<T | un
       .finally(() => (answer = undefined)));
 }
 
-/** Registers gauges of how far the pipeline is behind. Postgres is asked when somebody reads them, once for all of them. */
+/** Registers gauges of how far the pipeline is behind, and the clock ahead. Postgres is asked when somebody reads them, once for all of them. */
 export function registerPipelineGauges(registry: Registry, db: Database): void {
   const register = <T extends Record<keyof T, number>>(gauges: readonly GaugeOf<T>[], find: () => Promise<T | undefined>) => {
     for (const { name, help, of } of gauges)
@@ -54,5 +59,9 @@ export function registerPipelineGauges(registry: Registry, db: Database): void {
   register(
     LOG_GAUGES,
     shareAnswer(() => findLag(db)),
+  );
+  register(
+    CLOCK_GAUGES,
+    shareAnswer(() => findClockLead(db)),
   );
 }

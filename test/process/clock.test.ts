@@ -103,6 +103,9 @@ test('a clock that is an hour ahead, then an hour behind, locks nobody out and l
       .poll(async () => Math.abs((await away()) - Number(clock) * 1_000), { message: clock, timeout: 10_000 })
       .toBeLessThan(30_000);
     expect(Math.abs(Number(clock) * 1_000)).toBeLessThanOrEqual(HOUR);
+    const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
+    const ahead = Number(/^machine_clock_ahead_seconds (\S+)$/m.exec(metrics)?.[1]);
+    expect(Math.abs(ahead - Number(clock)), `${clock} ${ahead}`).toBeLessThan(30);
     const crossed = await signIn(crossing, code);
     expect(crossed.status, `${clock} ${crossed.text}`).toBe(200);
     const fresh = `fresh${turn}@example.com`;
