@@ -44,6 +44,28 @@ test('nothing moves when a part of a page comes later than those below it', { ti
   expect(complaints).toEqual([]);
 });
 
+test('what the account can do is there and stays where it is while its lists come', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  for (const [late, control] of [
+    [/auth\/list-sessions/, page.getByRole('button', { name: 'End all other sessions' })],
+    [/passkey\/list-user-passkeys/, page.getByLabel('Name of a new passkey')],
+    [/api-key\/list/, page.getByLabel('Name of a new key')],
+  ] as const) {
+    const release = await holdBack(page, late);
+    await page.goto(`${site.baseUrl}/account`);
+    await control.waitFor({ timeout: 15_000 });
+    const place = await control.boundingBox();
+    const listed = page.waitForResponse(late);
+    release();
+    await listed;
+    await page.getByRole('region', { name: 'Delete your account' }).waitFor();
+    expect(await control.boundingBox(), late.source).toEqual(place);
+    await page.unrouteAll();
+  }
+  expect(complaints.slice(before)).toEqual([]);
+});
+
 test('a column is found among many, and the others are unmarked at once', { timeout: 120_000 }, async () => {
   const { page, complaints } = owner;
   const before = complaints.length;

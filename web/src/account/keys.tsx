@@ -10,6 +10,7 @@ import { takeFocus } from '../ui/focus.ts';
 import { Form } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
+import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { keysQuery, renewAccount, type Key } from './queries.ts';
@@ -38,55 +39,63 @@ export function KeysPanel() {
     sayDone(said.revoked);
   };
   return (
-    <section className="panel" aria-labelledby="keys-title" data-awaited={keys.isLoading}>
-      <h2 id="keys-title">{said.title}</h2>
-      <Problem error={keys.error} />
-      {keys.data?.length === 0 ? <p className="quiet">{said.none}</p> : null}
-      <ul className="rows" id="keys">
-        {keys.data?.map((key) => (
-          <li key={key.id}>
-            <div>
-              <h3>
-                {key.name}{' '}
-                <code>
-                  {key.start}…{key.lastFour}
-                </code>{' '}
-                <span className={`tag ${stateOf(key) === 'active' ? 'good' : ''}`}>{said.states[stateOf(key)]}</span>
-              </h3>
-              <p className="small quiet">{said.facts(momentText(key.createdAt), atOr(key.lastRequest), atOr(key.expiresAt))}</p>
+    <Section
+      id="keys-title"
+      title={said.title}
+      asked={keys}
+      empty={(list) => (list.length === 0 ? said.none : undefined)}
+      form={
+        <>
+          <Form className="inline" send={(fields, form) => make.mutate(fields, { onSuccess: resetOnceTaken(form) })}>
+            <InputField id="key-name" label={said.newName} name="name" required maxLength={32} />
+            <SelectField id="key-expiry" label={said.ends} name="expiresIn" defaultValue="2592000">
+              <Options texts={Object.entries(said.endings)} />
+            </SelectField>
+            <SendButton type="submit" className="button primary" isSending={make.isPending}>
+              {said.make}
+            </SendButton>
+          </Form>
+          <Problem error={make.error} />
+          {make.data === undefined ? null : (
+            <div key={make.data.key} className="notice good" role="status">
+              <p>{said.made}</p>
+              <p>
+                <code id="new-key-value" tabIndex={-1} ref={takeFocus}>
+                  {make.data.key}
+                </code>
+              </p>
             </div>
-            {key.revokedAt === null ? (
-              <AskFirst
-                action={said.revoke}
-                label={said.revokeLabel(key.name)}
-                question={`${said.revokeLabel(key.name)}?`}
-                consequence={said.revokeText}
-                perform={() => revoke(key.id)}
-              />
-            ) : null}
-          </li>
-        ))}
-      </ul>
-      <Form className="inline" send={(fields, form) => make.mutate(fields, { onSuccess: resetOnceTaken(form) })}>
-        <InputField id="key-name" label={said.newName} name="name" required maxLength={32} />
-        <SelectField id="key-expiry" label={said.ends} name="expiresIn" defaultValue="2592000">
-          <Options texts={Object.entries(said.endings)} />
-        </SelectField>
-        <SendButton type="submit" className="button primary" isSending={make.isPending}>
-          {said.make}
-        </SendButton>
-      </Form>
-      <Problem error={make.error} />
-      {make.data === undefined ? null : (
-        <div key={make.data.key} className="notice good" role="status">
-          <p>{said.made}</p>
-          <p>
-            <code id="new-key-value" tabIndex={-1} ref={takeFocus}>
-              {make.data.key}
-            </code>
-          </p>
-        </div>
+          )}
+        </>
+      }
+    >
+      {(list) => (
+        <ul className="rows" id="keys">
+          {list.map((key) => (
+            <li key={key.id}>
+              <div>
+                <h3>
+                  {key.name}{' '}
+                  <code>
+                    {key.start}…{key.lastFour}
+                  </code>{' '}
+                  <span className={`tag ${stateOf(key) === 'active' ? 'good' : ''}`}>{said.states[stateOf(key)]}</span>
+                </h3>
+                <p className="small quiet">{said.facts(momentText(key.createdAt), atOr(key.lastRequest), atOr(key.expiresAt))}</p>
+              </div>
+              {key.revokedAt === null ? (
+                <AskFirst
+                  action={said.revoke}
+                  label={said.revokeLabel(key.name)}
+                  question={`${said.revokeLabel(key.name)}?`}
+                  consequence={said.revokeText}
+                  perform={() => revoke(key.id)}
+                />
+              ) : null}
+            </li>
+          ))}
+        </ul>
       )}
-    </section>
+    </Section>
   );
 }

@@ -11,6 +11,7 @@ import { InputField, TextField } from '../ui/field.tsx';
 import { Form, SendLine } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
 import { KeepWritten } from '../ui/leave-question.tsx';
+import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { ClosingPanel } from './closing.tsx';
@@ -103,37 +104,44 @@ function SessionsPanel() {
     onError: sayFailed,
   });
   return (
-    <section className="panel" aria-labelledby="sessions-title">
-      <h2 id="sessions-title">{said.sessions.title}</h2>
-      <Problem error={sessions.error} />
-      <ul className="rows" id="sessions" data-awaited={sessions.isLoading}>
-        {sessions.data?.map(({ id, token, userAgent, ipAddress, createdAt }) => (
-          <li key={id}>
-            <div>
-              <h3 title={userAgent ?? undefined}>
-                {id === own.id ? said.sessions.own : userAgent ? nameBrowser(userAgent) : said.sessions.unknown}
-              </h3>
-              <p className="small quiet">{said.sessions.from(ipAddress ?? said.sessions.unknownPlace, momentText(createdAt))}</p>
-            </div>
-            {id === own.id ? null : (
-              <SendButton
-                className="button danger"
-                aria-label={said.sessions.endLabel(momentText(createdAt))}
-                isSending={end.isPending}
-                onClick={() => end.mutate(token)}
-              >
-                {said.sessions.end}
-              </SendButton>
-            )}
-          </li>
-        ))}
-      </ul>
-      <div>
-        <SendButton isSending={endOthers.isPending} onClick={() => endOthers.mutate()}>
-          {said.sessions.endOthers}
-        </SendButton>
-      </div>
-    </section>
+    <Section
+      id="sessions-title"
+      title={said.sessions.title}
+      asked={sessions}
+      empty={() => undefined}
+      form={
+        <div>
+          <SendButton isSending={endOthers.isPending} onClick={() => endOthers.mutate()}>
+            {said.sessions.endOthers}
+          </SendButton>
+        </div>
+      }
+    >
+      {(list) => (
+        <ul className="rows" id="sessions">
+          {list.map(({ id, token, userAgent, ipAddress, createdAt }) => (
+            <li key={id}>
+              <div>
+                <h3 title={userAgent ?? undefined}>
+                  {id === own.id ? said.sessions.own : userAgent ? nameBrowser(userAgent) : said.sessions.unknown}
+                </h3>
+                <p className="small quiet">{said.sessions.from(ipAddress ?? said.sessions.unknownPlace, momentText(createdAt))}</p>
+              </div>
+              {id === own.id ? null : (
+                <SendButton
+                  className="button danger"
+                  aria-label={said.sessions.endLabel(momentText(createdAt))}
+                  isSending={end.isPending}
+                  onClick={() => end.mutate(token)}
+                >
+                  {said.sessions.end}
+                </SendButton>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
   );
 }
 
@@ -157,60 +165,71 @@ function ProvidersPanel() {
   const nameOf = (provider: string) => words.signIn.providers[provider] ?? provider;
   const open = offered.data?.filter((each) => !linked.data?.some(({ providerId }) => providerId === each)) ?? [];
   return (
-    <section className="panel" aria-labelledby="linked-title">
-      <h2 id="linked-title">{said.providers.title}</h2>
-      <ProviderFailure title={said.providers.failedTitle} code={route.useSearch().error} />
-      <Problem error={linked.error} />
-      {linked.data?.length === 0 ? <p className="quiet">{said.providers.none}</p> : null}
-      <ul className="rows" data-awaited={linked.isLoading || offered.isLoading}>
-        {linked.data?.map(({ id, providerId, createdAt }) => (
-          <li key={id}>
-            <div>
-              <h3>{nameOf(providerId)}</h3>
-              <p className="small quiet">{said.providers.since(momentText(createdAt))}</p>
+    <Section
+      id="linked-title"
+      title={said.providers.title}
+      asked={{ ...linked, data: offered.isLoading ? undefined : linked.data }}
+      empty={() => undefined}
+      form={<ProviderFailure title={said.providers.failedTitle} code={route.useSearch().error} />}
+    >
+      {(list) => (
+        <>
+          {list.length === 0 ? <p className="quiet">{said.providers.none}</p> : null}
+          <ul className="rows">
+            {list.map(({ id, providerId, createdAt }) => (
+              <li key={id}>
+                <div>
+                  <h3>{nameOf(providerId)}</h3>
+                  <p className="small quiet">{said.providers.since(momentText(createdAt))}</p>
+                </div>
+                <SendButton
+                  className="button danger"
+                  aria-label={said.providers.unlinkLabel(nameOf(providerId))}
+                  isSending={unlink.isPending}
+                  onClick={() => unlink.mutate(providerId)}
+                >
+                  {said.providers.unlink}
+                </SendButton>
+              </li>
+            ))}
+          </ul>
+          {open.length === 0 ? null : (
+            <div className="inline">
+              {open.map((each) => (
+                <SendButton key={each} isSending={link.isPending} onClick={() => link.mutate(each)}>
+                  {said.providers.link(nameOf(each))}
+                </SendButton>
+              ))}
             </div>
-            <SendButton
-              className="button danger"
-              aria-label={said.providers.unlinkLabel(nameOf(providerId))}
-              isSending={unlink.isPending}
-              onClick={() => unlink.mutate(providerId)}
-            >
-              {said.providers.unlink}
-            </SendButton>
-          </li>
-        ))}
-      </ul>
-      {open.length === 0 ? null : (
-        <div className="inline">
-          {open.map((each) => (
-            <SendButton key={each} isSending={link.isPending} onClick={() => link.mutate(each)}>
-              {said.providers.link(nameOf(each))}
-            </SendButton>
-          ))}
-        </div>
+          )}
+        </>
       )}
-    </section>
+    </Section>
   );
 }
 
 function ActivityPanel() {
   const activity = useQuery(activityQuery);
   return (
-    <section className="panel" aria-labelledby="activity-title">
-      <h2 id="activity-title">{said.activity.title}</h2>
-      <Problem error={activity.error} />
-      {activity.data?.length === 0 ? <p className="quiet">{said.activity.none}</p> : null}
-      <ul className="rows tight" data-awaited={activity.isLoading}>
-        {activity.data?.map(({ id, action, at }) => (
-          <li key={id}>
-            {EVENTS[action] === undefined ? <code>{action}</code> : <span>{EVENTS[action]}</span>}
-            <time className="small quiet" dateTime={at} title={momentText(at)}>
-              {agoText(at)}
-            </time>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <Section
+      id="activity-title"
+      title={said.activity.title}
+      asked={activity}
+      empty={(list) => (list.length === 0 ? said.activity.none : undefined)}
+    >
+      {(list) => (
+        <ul className="rows tight">
+          {list.map(({ id, action, at }) => (
+            <li key={id}>
+              {EVENTS[action] === undefined ? <code>{action}</code> : <span>{EVENTS[action]}</span>}
+              <time className="small quiet" dateTime={at} title={momentText(at)}>
+                {agoText(at)}
+              </time>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
   );
 }
 

@@ -8,6 +8,7 @@ import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
 import { Form, type Fields } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
+import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { passkeysQuery, renewAccount, type Passkey } from './queries.ts';
@@ -61,22 +62,30 @@ export function PasskeysPanel() {
   });
   const submit = (fields: Fields, form: HTMLFormElement) => add.mutate(fields['name'] ?? '', { onSuccess: resetOnceTaken(form) });
   return (
-    <section className="panel" aria-labelledby="passkeys-title">
-      <h2 id="passkeys-title">{said.title}</h2>
-      <Problem error={passkeys.error} />
-      {passkeys.data?.length === 0 ? <p className="quiet">{said.none}</p> : null}
-      <ul className="rows" id="passkeys" data-awaited={passkeys.isLoading}>
-        {passkeys.data?.map((passkey) => (
-          <PasskeyRow key={passkey.id} passkey={passkey} />
-        ))}
-      </ul>
-      <Form className="inline" send={submit}>
-        <InputField id="passkey-name" label={said.newName} name="name" required maxLength={255} placeholder={said.newExample} />
-        <SendButton type="submit" className="button primary" isSending={add.isPending}>
-          {said.add}
-        </SendButton>
-      </Form>
-      <Problem error={add.error} />
-    </section>
+    <Section
+      id="passkeys-title"
+      title={said.title}
+      asked={passkeys}
+      empty={(list) => (list.length === 0 ? said.none : undefined)}
+      form={
+        <>
+          <Form className="inline" send={submit}>
+            <InputField id="passkey-name" label={said.newName} name="name" required maxLength={255} placeholder={said.newExample} />
+            <SendButton type="submit" className="button primary" isSending={add.isPending}>
+              {said.add}
+            </SendButton>
+          </Form>
+          <Problem error={add.error} />
+        </>
+      }
+    >
+      {(list) => (
+        <ul className="rows" id="passkeys">
+          {list.map((passkey) => (
+            <PasskeyRow key={passkey.id} passkey={passkey} />
+          ))}
+        </ul>
+      )}
+    </Section>
   );
 }

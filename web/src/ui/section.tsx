@@ -7,6 +7,8 @@ interface SectionProps<T> {
   title: string;
   /** What can be done here, beside the title. */
   action?: ReactNode;
+  /** What can be done whatever is listed, above the list. */
+  form?: ReactNode;
   asked: { data: T | undefined; error: unknown; refetch: () => unknown };
   /** What is said where there is nothing; undefined where there is something. */
   empty: (data: T) => string | undefined;
@@ -14,7 +16,7 @@ interface SectionProps<T> {
 }
 
 /** A part of a page with a query of its own: it waits, fails and is empty by itself. */
-export function Section<T>({ id, title, asked, empty, action = null, children }: SectionProps<T>) {
+export function Section<T>({ id, title, asked, empty, action = null, form = null, children }: SectionProps<T>) {
   const { data, error, refetch } = asked;
   const nothing = data === undefined ? undefined : empty(data);
   return (
@@ -23,6 +25,7 @@ export function Section<T>({ id, title, asked, empty, action = null, children }:
         <h2 id={id}>{title}</h2>
         {action}
       </header>
+      {form}
       {data === undefined ? (
         error === null ? (
           <p className="quiet" data-awaited>
