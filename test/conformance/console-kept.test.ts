@@ -233,3 +233,46 @@ test('the name of something new for the library is asked for before it is lost',
   }
   expect(complaints.slice(before)).toEqual([]);
 });
+
+test('what was begun for the library is there again after a press beside it', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  await page.goto(`${site.baseUrl}/account`);
+  await page.getByRole('link', { name: 'Library' }).click();
+  await page.getByRole('button', { name: 'New macro' }).click();
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('Begun beside');
+  await page.locator('#make-language').selectOption('r');
+  await page.mouse.click(5, 500);
+  await name.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'New macro' }).click();
+  expect(await name.inputValue()).toBe('Begun beside');
+  expect(await page.locator('#make-language').inputValue()).toBe('r');
+  await page.goBack();
+  await page.getByRole('alertdialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Leave' }).click();
+  await name.waitFor({ state: 'detached' });
+  expect(complaints.slice(before)).toEqual([]);
+});
+
+test('chosen files are asked for before they are lost', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const { id = '' } = await make('/api/v1/experiments', { name: 'Chosen' });
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+  const leave = () => page.getByRole('link', { name: 'fieldlake' }).click();
+  await page
+    .locator('input[type=file]')
+    .setInputFiles([{ name: 'plots.csv', mimeType: 'text/csv', buffer: Buffer.from('plot,height\nA,2.5\n') }]);
+  const chosen = page.getByRole('list', { name: 'Chosen files' }).getByText('plots.csv');
+  await chosen.waitFor();
+  await leave();
+  const question = page.getByRole('alertdialog', { name: 'Leave without uploading?' });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await chosen.waitFor();
+  // nothing is asked once they arrived
+  await page.getByRole('button', { name: 'Upload the file' }).click();
+  await page.getByText(/Upload complete/).waitFor({ timeout: 60_000 });
+  await leave();
+  await page.waitForURL(`${site.baseUrl}/`);
+  expect(complaints.slice(before)).toEqual([]);
+});

@@ -1,12 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useRef, useState, type RefObject } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
 import { HomeField } from '../organizations/home-field.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
-import { Form, SendLine } from '../ui/form.tsx';
-import { KeepWritten } from '../ui/leave-question.tsx';
+import { Form, SendLine, type Fields } from '../ui/form.tsx';
+import { fieldsOf } from '../ui/forms.ts';
+import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { FAMILIES, MACRO_LANGUAGES, PAGES, type Kind } from './kinds.ts';
@@ -14,15 +16,29 @@ import { makeListed } from './first.ts';
 
 const said = words.library;
 
-function Choose({ name, label, texts }: { name: string; label: string; texts: Readonly<Record<string, string>> }) {
+interface ChooseProps {
+  name: string;
+  label: string;
+  texts: Readonly<Record<string, string>>;
+  begun: Fields;
+}
+
+function Choose({ name, label, texts, begun }: ChooseProps) {
   return (
-    <SelectField id={`make-${name}`} label={label} name={name}>
+    <SelectField id={`make-${name}`} label={label} name={name} defaultValue={begun[name]}>
       <Options texts={Object.entries(texts)} />
     </SelectField>
   );
 }
 
-function MakeForm({ kind }: { kind: Kind }) {
+interface MakeFormProps {
+  kind: Kind;
+  form: RefObject<HTMLFormElement | null>;
+  /** What was written before the form was closed. */
+  begun: Fields;
+}
+
+function MakeForm({ kind, form, begun }: MakeFormProps) {
   const navigate = useNavigate();
   const make = useMutation({
     mutationFn: (fields: Record<string, string | undefined>) => {
@@ -39,12 +55,21 @@ function MakeForm({ kind }: { kind: Kind }) {
     },
   });
   return (
-    <Form className="stack library-make" send={(fields) => make.mutate(fields)}>
-      <KeepWritten />
-      <InputField id="make-name" label={said.name} name="name" required pattern=".*\S.*" maxLength={255} autoComplete="off" />
-      {kind === 'macros' ? <Choose name="language" label={said.language} texts={said.languages} /> : null}
-      {kind === 'protocols' ? <Choose name="family" label={said.family} texts={said.families} /> : null}
-      <HomeField id="make-home" label={said.home} personal={said.ownHome} />
+    <Form ref={form} className="stack library-make" send={(fields) => make.mutate(fields)}>
+      <LeaveQuestion isDirty={() => form.current !== null && fieldsOf(form.current)['name'] !== ''} />
+      <InputField
+        id="make-name"
+        label={said.name}
+        name="name"
+        defaultValue={begun['name']}
+        required
+        pattern=".*\S.*"
+        maxLength={255}
+        autoComplete="off"
+      />
+      {kind === 'macros' ? <Choose name="language" label={said.language} texts={said.languages} begun={begun} /> : null}
+      {kind === 'protocols' ? <Choose name="family" label={said.family} texts={said.families} begun={begun} /> : null}
+      <HomeField id="make-home" label={said.home} personal={said.ownHome} defaultValue={begun['organization']} />
       <SendLine sent={make} says={said.makeIt} />
     </Form>
   );
@@ -52,12 +77,14 @@ function MakeForm({ kind }: { kind: Kind }) {
 
 /** Makes something new, with enough in it to begin. */
 export function MakeTool({ kind }: { kind: Kind }) {
+  const form = useRef<HTMLFormElement>(null);
+  const [begun, setBegun] = useState<Fields>({});
   return (
-    <DialogTrigger>
+    <DialogTrigger onOpenChange={(isOpen) => !isOpen && form.current !== null && setBegun(fieldsOf(form.current))}>
       <Button className="button primary">{said.make[kind]}</Button>
       <Popover className="popover" placement="bottom end" aria-label={said.makeTitle[kind]}>
         <h2>{said.makeTitle[kind]}</h2>
-        <MakeForm kind={kind} />
+        <MakeForm kind={kind} form={form} begun={begun} />
       </Popover>
     </DialogTrigger>
   );

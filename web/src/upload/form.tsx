@@ -7,6 +7,7 @@ import { bytesText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { Field, SelectField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
+import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
 import { StillButton } from '../ui/still-button.tsx';
 import { words } from '../words.ts';
@@ -137,7 +138,10 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
     setSent({ bytes: 0, total: chosen.files.reduce((sum, { size }) => sum + size, 0) });
     mutate(
       { chosen, signal: canceller.current.signal, key: crypto.randomUUID() },
-      { onSuccess: ({ uploadId }) => void navigate({ to: '/experiments/$id/uploads/$upload', params: { id, upload: uploadId } }) },
+      {
+        onSuccess: ({ uploadId }) =>
+          void navigate({ to: '/experiments/$id/uploads/$upload', params: { id, upload: uploadId }, ignoreBlocker: true }),
+      },
     );
   };
   const preview = usePreview(id, chosen);
@@ -146,6 +150,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
   if (!mayMakeTables && tables.length === 0) return <p className="quiet">{said.noTable}</p>;
   return (
     <Form className="stack" send={submit}>
+      <LeaveQuestion isDirty={chosen.files.length > 0 && !isPending} title={said.leaveAsk} question={said.leaveText} />
       <FileChoice
         files={chosen.files}
         isDisabled={isPending}

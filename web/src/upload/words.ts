@@ -26,6 +26,8 @@ export const upload = {
   tableName: 'Name of the new table',
   tableNameHint: 'Letters, digits and underscores, a letter first.',
   tableNameTaken: (name: string) => `There is a table ${name} already. Choose it above, or another name.`,
+  leaveAsk: 'Leave without uploading?',
+  leaveText: 'The files that you chose are not uploaded yet.',
   send: (count: number) => (count === 1 ? 'Upload the file' : `Upload ${count} files`),
   hopeless: 'Nothing of this can be read, so there is nothing to send. Change how it is read, or choose another file.',
   sending: (sent: string, total: string) => `Sent ${sent} of ${total}`,
