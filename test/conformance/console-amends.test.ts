@@ -246,6 +246,26 @@ test('a time without a zone is shown whole in its column', { timeout: 60_000 }, 
   expect(complaints).toEqual([]);
 });
 
+test('what columns hold is said in words, with the exact type beside them', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const table = await uploadTable(
+    site.owner,
+    site.sample.experimentId,
+    'worded',
+    'dose,seen,wet\n123456789012345678.125,2026-05-01T10:00:00Z,true\n',
+  );
+  await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}/tables/${table}`);
+  for (const head of ['dose exact number', 'seen moment UTC', 'wet true or false'])
+    await page.getByRole('columnheader', { name: head, exact: true }).waitFor();
+  await page.getByRole('button', { name: /^Columns/ }).click();
+  const dose = page.getByRole('checkbox', { name: 'dose exact number', exact: true });
+  await dose.waitFor();
+  expect(await page.locator('label', { has: dose }).getByTitle('decimal(38,3)').textContent()).toBe('exact number');
+  await page.getByRole('checkbox', { name: 'seen moment, with a zone', exact: true }).waitFor();
+  expect(complaints.slice(before)).toEqual([]);
+});
+
 test('sums have no choice of columns, which changes nothing of them', { timeout: 60_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Sums');
   const table = await uploadTable(site.owner, id, 'sums', 'variety,height\nA,10\nA,20\nB,40\n');

@@ -165,8 +165,8 @@ test('a row says of its times that they are those of UTC, and is printed in dark
   const { page, complaints } = owner;
   const before = complaints.length;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
-  await page.getByRole('columnheader', { name: 'seen timestamp UTC' }).waitFor();
-  await page.getByRole('columnheader', { name: 'heard timestamp_ntz', exact: true }).waitFor();
+  await page.getByRole('columnheader', { name: 'seen moment UTC' }).waitFor();
+  await page.getByRole('columnheader', { name: 'heard time', exact: true }).waitFor();
   await page.getByRole('gridcell', { name: 'A', exact: true }).dblclick();
   const value = (name: string) => page.locator('.values > div').filter({ hasText: name }).locator('dd');
   await expect.poll(() => value('seen').innerText()).toBe('2026-05-01 10:00:00 UTC');

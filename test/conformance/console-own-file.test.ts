@@ -52,8 +52,7 @@ test.each(['desk', 'phone'] as const)('an own file becomes a chart without its o
   expect(await page.getByText(ODD).count()).toBe(0);
   await page.getByRole('button', { name: 'Upload the file' }).click();
   await page.getByRole('link', { name: 'Open the table' }).waitFor();
-  const lines = "[...document.querySelectorAll('.report-table code')].map((code) => code.getClientRects().length)";
-  expect(await page.evaluate<number[]>(lines)).toEqual(Array.from({ length: 8 }, () => 1));
+  await rowOf(/^Höhe/).getByText('whole number', { exact: true }).waitFor();
 
   await page.getByRole('link', { name: 'Open the table' }).click();
   await page.getByRole('gridcell', { name: '420', exact: true }).waitFor();

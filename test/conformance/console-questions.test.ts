@@ -194,6 +194,21 @@ function textOf(value: unknown, { type_name: type }: Told['columns'][number]): [
   return [`${day} ${seconds}${exact === '' ? '' : `.${exact}`}`, false];
 }
 
+/** What the head of a column says of each type. */
+const TYPES: Readonly<Record<string, string>> = {
+  STRING: 'text',
+  INT: 'whole number',
+  BIGINT: 'large whole number',
+  DOUBLE: 'number',
+  DECIMAL: 'exact number',
+  BOOLEAN: 'true or false',
+  DATE: 'day',
+  TIMESTAMP: 'moment',
+  TIMESTAMP_NTZ: 'time',
+  ARRAY: 'list',
+  STRUCT: 'document',
+  VARIANT: 'document',
+};
 const GIVEN = ['id', 'uploaded_at', 'contributor', 'annotations'];
 /** What the grid should show for what the API told. */
 function expectedOf(told: Told, { columns, orderBy, orderDirection = 'ASC', aggregation }: Asked): Shown {
@@ -217,9 +232,9 @@ function expectedOf(told: Told, { columns, orderBy, orderDirection = 'ASC', aggr
         ]
       : told.columns;
   return {
-    columns: ordered.map(({ name, type_name: kind, type_text: type }) => ({
+    columns: ordered.map(({ name, type_name: kind }) => ({
       name,
-      type: type.toLowerCase().replace(/<.*/, '') + (kind === 'TIMESTAMP' && !zones.has(name) ? ' UTC' : ''),
+      type: `${TYPES[kind]}${kind === 'TIMESTAMP' && !zones.has(name) ? ' UTC' : ''}`,
       sort: name === orderBy ? { ASC: 'ascending', DESC: 'descending' }[orderDirection] : 'none',
     })),
     rows: told.rows.slice(0, MOST_ROWS).map((row) => ordered.map((column) => shownOf(row[column.name], column))),

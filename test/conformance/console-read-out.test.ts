@@ -72,7 +72,7 @@ test('steps through rows are not read out twice, and what a column holds is said
   await page.getByText('–90 of 90').waitFor();
   expect(await readOut(page)).toBe('- status: 90 rows');
   await page.keyboard.press('End');
-  await grid(page).getByRole('columnheader', { name: 'annotations array', exact: true }).waitFor();
+  await grid(page).getByRole('columnheader', { name: 'annotations list', exact: true }).waitFor();
 });
 
 test('the active cell is seen in chosen colours too, and so is an entry of a menu', { timeout: 120_000 }, async () => {

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react';
+import { nameType } from '../experiments/columns.ts';
 import { InputField } from '../ui/field.tsx';
 import { Form, type Fields } from '../ui/form.tsx';
 import { words } from '../words.ts';
@@ -46,7 +47,9 @@ export function ColumnsForm({ search, columns, change, close }: ToolProps & { cl
         {columns.map(({ name, type }) => (
           <label key={name} hidden={!isFound(name)}>
             <input type="checkbox" name="column" value={name} defaultChecked={shown.has(name)} /> {name}
-            <span className="small quiet">{type.toLowerCase()}</span>
+            <span className="small quiet" title={type.toLowerCase()}>
+              {nameType(type)}
+            </span>
           </label>
         ))}
       </div>

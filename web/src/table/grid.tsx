@@ -1,5 +1,6 @@
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react';
+import { nameType } from '../experiments/columns.ts';
 import { words } from '../words.ts';
 import { alignOf, widthOf, type Dater } from './cell.tsx';
 import { findMarked } from './copied.ts';
@@ -194,7 +195,7 @@ export function Grid(props: GridProps) {
                     <span aria-hidden="true">{{ ASC: '↑', DESC: '↓', none: '' }[sorted]}</span>
                   </span>
                   <span className="grid-type" title={column.type_text.toLowerCase()}>
-                    {column.type_text.toLowerCase().replace(/<.*/, '')}
+                    {nameType(column.type_text).replace(/,.*/, '')}
                     {column.type_name === 'TIMESTAMP' && !daters.has(column.name) ? words.table.inUtc : ''}
                   </span>
                 </button>

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
+import { nameType } from '../experiments/columns.ts';
 import type { TableListed } from '../experiments/queries.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
@@ -64,7 +65,7 @@ function ChangeState({ id, asked }: { id: string; asked: ColumnChange }) {
         ? (errorMessage ?? said.failed)
         : report === undefined
           ? said.running
-          : said.done(report.name, report.type, countText(report.missingValues), countText(report.oddValues))}
+          : said.done(report.name, nameType(report.type), countText(report.missingValues), countText(report.oddValues))}
     </p>
   );
 }

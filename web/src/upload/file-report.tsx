@@ -1,4 +1,5 @@
 import { useId } from 'react';
+import { nameType } from '../experiments/columns.ts';
 import type { TableListed } from '../experiments/queries.ts';
 import { bytesText, countText } from '../shell/format.ts';
 import { words } from '../words.ts';
@@ -41,8 +42,8 @@ function ColumnRow({ column, tool }: { column: UploadedColumn; tool: React.React
         {originalKey === name ? null : <span className="small quiet"> {said.calledBefore(originalKey)}</span>}
       </th>
       <td data-label={said.type}>
-        <code>{type}</code>
-        {widenedFrom === undefined ? null : <span className="small quiet"> {said.widened(widenedFrom)}</span>}
+        <span title={type.toLowerCase()}>{nameType(type)}</span>
+        {widenedFrom === undefined ? null : <span className="small quiet"> {said.widened(nameType(widenedFrom))}</span>}
       </td>
       <td data-label={said.missing} className="number">
         {missingValues === undefined ? said.notCounted : countText(missingValues)}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
+import { nameType } from '../experiments/columns.ts';
 import { bytesText, countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { Options } from '../ui/options.tsx';
@@ -13,11 +14,6 @@ import { previewQuery, type PreviewedColumn, type PreviewedFile } from './querie
 
 const said = words.upload.preview;
 const { report } = words.upload;
-
-/** Words for the names of types. */
-const TYPES: Readonly<Record<string, string>> = Object.fromEntries(
-  TYPE_WORDS.map((word) => [word.toUpperCase(), words.upload.types[word]]),
-);
 
 /** Reasons why a preview knows nothing of a file that may well be read. */
 const UNKNOWN: readonly (string | null)[] = ['whole_file_needed', 'part_too_short', 'took_too_long'];
@@ -58,13 +54,13 @@ function TypeCell({ column: { name, type, widenedFrom, fit }, told, isDisabled, 
           disabled={isDisabled}
           onChange={(event) => tell(TYPE_WORDS.find((each) => each === event.target.value))}
         >
-          <option value="">{told === undefined ? said.byValues(TYPES[type] ?? type) : words.upload.reading.byValues}</option>
+          <option value="">{told === undefined ? said.byValues(nameType(type)) : words.upload.reading.byValues}</option>
           <Options texts={TYPE_WORDS.map((each) => [each, words.upload.types[each]])} />
         </select>
       ) : (
-        <code>{type}</code>
+        <span title={type.toLowerCase()}>{nameType(type)}</span>
       )}
-      {widenedFrom === undefined ? null : <span className="small quiet"> {report.widened(widenedFrom)}</span>}
+      {widenedFrom === undefined ? null : <span className="small quiet"> {report.widened(nameType(widenedFrom))}</span>}
       {fitting === null || (fit === 'new' && tell !== undefined) ? null : <span className="small quiet"> {fitting}</span>}
     </>
   );

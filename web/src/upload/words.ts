@@ -124,6 +124,12 @@ export const upload = {
     timestamp: 'moment, with a zone',
     timestamp_ntz: 'time, without a zone',
     string: 'text',
+    decimal: 'exact number',
+    float: 'number',
+    array: 'list',
+    struct: 'document',
+    map: 'document',
+    variant: 'document',
   },
   status: { pending: 'waiting', running: 'being read', completed: 'complete', partial: 'partly stored', failed: 'failed' },
   history: {
