@@ -29,6 +29,14 @@ test('nothing moves when a part of a page comes later than those below it', { ti
     ['/account', /auth\/list-sessions/, 'API keys', 'End all other sessions'],
     [`/experiments/${site.sample.experimentId}`, /\/tables$/, 'What came in', 'leaf_measurements'],
     [`/experiments/${site.sample.experimentId}/tables/${site.sample.uploadTableId}`, /\/data\?/, 'Aggregate', 'Live'],
+    [`/experiments/${site.sample.experimentId}/dashboards`, /api.*\/dashboards$/, 'Make a dashboard', 'The season at a glance'],
+    [`/experiments/${site.sample.experimentId}/tables/raw_data/chart?type=scatter`, /api.*\/tables$/, 'Dashboards', 'Download PNG'],
+    [
+      `/organizations/${site.sample.organizationId}/teams`,
+      /api.*\/teams$/,
+      'Make the team',
+      'No team yet. A team is given access to something at once, whoever is in it.',
+    ],
     ['/organizations', /users\/me\/organizations/, 'Others that are public', 'Leaf Lab'],
   ] as const) {
     const release = await holdBack(page, late);

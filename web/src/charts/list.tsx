@@ -22,7 +22,7 @@ export function ChartsPage() {
   const { id } = route.useParams();
   const { experiment } = useSuspenseQuery(experimentQuery(id)).data;
   const { data, error, refetch } = useQuery(chartsQuery(id));
-  const tables = useQuery(tablesQuery(id)).data ?? [];
+  const tables = useSuspenseQuery(tablesQuery(id)).data;
   const nameOf = (table: string) => tables.find(({ identifier }) => identifier === table)?.displayName ?? table;
   return (
     <section className="panel" aria-labelledby="charts">

@@ -143,7 +143,7 @@ export function ChartPage() {
             ) : error !== null ? (
               <Problem error={error} retry={() => void refetch()} />
             ) : data === undefined ? (
-              <p className="quiet" role="status">
+              <p className="quiet" role="status" data-awaited>
                 {words.waiting}
               </p>
             ) : (

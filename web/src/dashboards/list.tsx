@@ -46,7 +46,7 @@ function NewForm({ id }: { id: string }) {
 export function DashboardsPage() {
   const { id } = route.useParams();
   const { isAdmin, experiment } = useSuspenseQuery(experimentQuery(id)).data;
-  const { data, error, refetch } = useQuery(dashboardsQuery(id));
+  const { data, error, isLoading, refetch } = useQuery(dashboardsQuery(id));
   const mayMake = isAdmin && experiment.status !== 'archived';
   return (
     <section className="panel" aria-labelledby="dashboards">
@@ -59,7 +59,7 @@ export function DashboardsPage() {
           <p>{mayMake ? `${said.noneText} ${said.noneMay}` : said.noneText}</p>
         </div>
       ) : null}
-      <ul className="rows">
+      <ul className="rows" data-awaited={isLoading}>
         {data?.map(({ id: dashboardId, name, description, widgets, createdByName, createdAt }) => (
           <li key={dashboardId}>
             <div>

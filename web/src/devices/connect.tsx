@@ -38,7 +38,9 @@ export function ConnectPanel({ device: { id, status, thingName, connection } }: 
   const topics = topicsOf(bound.data ?? []);
   return (
     <section className="panel" aria-labelledby="connect">
-      <h2 id="connect">{said.title}</h2>
+      <h2 id="connect" data-awaited={bound.isLoading}>
+        {said.title}
+      </h2>
       {status === 'pending' || status === 'revoked' ? <p className="notice small">{said.needsCertificate}</p> : null}
       {bound.data?.length === 0 ? <p className="notice small">{said.needsExperiment}</p> : null}
       <p className="small quiet">{said.how}</p>

@@ -30,11 +30,12 @@ export function ExperimentLayout() {
   const { id } = route.useParams();
   const sections = useSectionInSight();
   const isAtTable = useLocation({ select: ({ pathname }) => /^\/experiments\/[^/]+\/(tables|uploads)(\/|$)/.test(pathname) });
+  const isWithin = useLocation({ select: ({ pathname }) => /^\/experiments\/[^/]+\/(tables|dashboards|metadata)\/./.test(pathname) });
   const { data, error } = useSuspenseQuery(experimentQuery(id));
   const { experiment, capabilities } = data;
   const { name, status, visibility, organizationName, ownerFirstName, ownerLastName, createdAt, embargoUntil } = experiment;
   return (
-    <div className="page experiment">
+    <div className={isWithin ? 'page experiment within' : 'page experiment'}>
       <title>{`${name} · ${words.name}`}</title>
       <header className="page-head">
         <h1>

@@ -31,7 +31,7 @@ export function PastListPage() {
   const { id } = route.useParams();
   const navigate = route.useNavigate();
   const { experiment, capabilities } = useSuspenseQuery(experimentQuery(id)).data;
-  const { data, error, refetch } = useQuery(tablesQuery(id));
+  const { data, error, isLoading, refetch } = useQuery(tablesQuery(id));
   const mayRun = capabilities.canContribute && experiment.status !== 'archived';
   const [chosen, setChosen] = useState<Named>();
   const made = data?.filter(({ tableType }) => tableType === 'macro') ?? [];
@@ -50,7 +50,7 @@ export function PastListPage() {
           <p>{said.noneText}</p>
         </div>
       ) : null}
-      <ul className="rows">
+      <ul className="rows" data-awaited={isLoading}>
         {made.map(({ identifier, displayName, totalRows, canRead, withheld, runsOnNew }) => (
           <li key={identifier}>
             <div>

@@ -112,7 +112,7 @@ export function TeamsPage() {
     <div className="stack">
       <Problem error={teams.error} retry={() => void teams.refetch()} />
       {teams.data?.length === 0 ? <p className="panel quiet">{said.none}</p> : null}
-      <div className="cards">
+      <div className="cards" data-awaited={teams.isLoading}>
         {teams.data?.map((team) => (
           <TeamPanel key={team.id} id={id} team={team} isChangeable={isAdmin(organization)} />
         ))}
