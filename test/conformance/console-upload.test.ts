@@ -297,6 +297,8 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
     await page
       .getByRole('alert')
       .getByText(/Ask somebody who manages it/)
+      // the preview may have been refused, too
+      .first()
       .waitFor();
     await page.getByRole('list', { name: 'Chosen files' }).getByText(OWN.name).waitFor();
 
