@@ -24,6 +24,7 @@ const plain = {
   conflict: {
     mine: 'Save mine over it',
     theirs: 'Drop mine and show theirs',
+    see: 'See theirs in another tab',
     settings: 'Somebody changed this while you edited it. What you did is still here.',
   },
   choice: {

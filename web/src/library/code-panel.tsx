@@ -52,7 +52,7 @@ export function CodePanel<T extends { code: string }, N extends string>({
   copy,
   children,
 }: CodePanelProps<T, N>) {
-  const { value, isChanged, change, drop } = draft;
+  const { value, isChanged, change } = draft;
   const mayWrite = capabilities?.canUpdate === true;
   const save = (text: string) => {
     if (mayWrite && (isChanged || text !== code) && !saving.isSaving && isSound(text)) saving.save({ ...value, code: text });
@@ -83,14 +83,14 @@ export function CodePanel<T extends { code: string }, N extends string>({
           isSending={saving.isSaving}
           isSound={isSound(value.code)}
           save={() => save(value.code)}
-          drop={drop}
+          drop={saving.drop}
           hint={hint}
         />
       ) : (
         <CopyButton kind={kind} name={name} copy={copy} />
       )}
       {saving.isBehind ? (
-        <Behind theirs={code} mine={value.code} language={language} isSending={saving.isSaving} save={saving.saveOver} drop={drop} />
+        <Behind theirs={code} mine={value.code} language={language} isSending={saving.isSaving} save={saving.saveOver} drop={saving.drop} />
       ) : (
         <Problem error={saving.error} />
       )}

@@ -1,19 +1,17 @@
 import { useMutation } from '@tanstack/react-query';
 import { sayDone } from '../shell/toasts.tsx';
 import type { Draft } from './draft.ts';
-import type { Kind } from './kinds.ts';
 import { isOutdated } from '../ui/forms.ts';
-import { renewLibrary } from './queries.ts';
 
 interface SavingProps<T, A> {
-  kind: Kind;
-  id: string;
   draft: Draft<T>;
   /** The tag of what is stored now. */
   tag: string;
   /** Stores what was written, unless somebody else stored something since the tag was read. */
   store: (tag: string, written: T) => Promise<A>;
   says: (stored: A) => string;
+  /** Asks anew for what is stored. */
+  renew: () => Promise<void>;
 }
 
 /** The saving of a draft. */
@@ -27,10 +25,12 @@ export interface Saving<T, A> {
   save: (written: T) => void;
   /** Saves over what somebody else saved, after that was shown. */
   saveOver: () => void;
+  /** Goes back to what is stored, and says no more what went wrong. */
+  drop: () => void;
 }
 
 /** Saves what is written, and tells when somebody else did so meanwhile. */
-export function useSaving<T, A>({ kind, id, draft, tag, store, says }: SavingProps<T, A>): Saving<T, A> {
+export function useSaving<T, A>({ draft, tag, store, says, renew }: SavingProps<T, A>): Saving<T, A> {
   const save = useMutation({
     mutationFn: ({ written, withTag }: { written: T; withTag: string }) => store(withTag, written),
     onSuccess: (stored, { written }) => {
@@ -38,15 +38,19 @@ export function useSaving<T, A>({ kind, id, draft, tag, store, says }: SavingPro
       sayDone(says(stored));
     },
     onError: (error) => {
-      if (isOutdated(error)) void renewLibrary(kind, id);
+      if (isOutdated(error)) void renew();
     },
   });
   return {
     isSaving: save.isPending,
     error: save.error,
     stored: save.data,
-    isBehind: draft.isChanged && draft.tag !== tag && isOutdated(save.error),
+    isBehind: draft.isChanged && save.variables?.withTag !== tag && isOutdated(save.error),
     save: (written) => save.mutate({ written, withTag: draft.tag }),
     saveOver: () => save.mutate({ written: draft.value, withTag: tag }),
+    drop: () => {
+      draft.drop();
+      if (save.isError) save.reset();
+    },
   };
 }

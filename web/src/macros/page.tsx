@@ -9,6 +9,7 @@ import { useDraft } from '../library/draft.ts';
 import { LibraryHead, LibraryItem } from '../library/head.tsx';
 import type { MacroLanguage } from '../library/kinds.ts';
 import { LinksPanel } from '../library/links.tsx';
+import { renewLibrary } from '../library/queries.ts';
 import { useSaving } from '../library/saving.ts';
 import { words } from '../words.ts';
 import {
@@ -55,12 +56,11 @@ function MacroWork({ macro, tag }: { macro: Macro; tag: string }) {
   const run = useRun(id, value, macro);
   const [place, setPlace] = useState<CodeProblem>();
   const saving = useSaving({
-    kind: 'macros',
-    id,
     draft,
     tag,
     store: (withTag, written) => changeMacro(id, withTag, { ...written }),
     says: ({ codeVersion }) => saidCode.saved(codeVersion),
+    renew: () => renewLibrary('macros', id),
   });
   const warnings = isChanged ? undefined : saving.stored?.warnings;
   const failure = run.result?.failure;

@@ -10,6 +10,7 @@ import { useDraft } from '../library/draft.ts';
 import { LibraryHead, LibraryItem } from '../library/head.tsx';
 import type { Family } from '../library/kinds.ts';
 import { LinksPanel } from '../library/links.tsx';
+import { renewLibrary } from '../library/queries.ts';
 import { useSaving } from '../library/saving.ts';
 import { words } from '../words.ts';
 import {
@@ -43,12 +44,11 @@ function ProtocolWork({ protocol, tag }: { protocol: Protocol; tag: string }) {
   const problem = useMemo(() => findProblem(value.code), [value.code]);
   const problems = useMemo(() => (problem === null ? [] : [problem]), [problem]);
   const saving = useSaving({
-    kind: 'protocols',
-    id,
     draft,
     tag,
     store: (withTag, written) => changeProtocol(id, withTag, written),
     says: ({ codeVersion }) => saidCode.saved(codeVersion),
+    renew: () => renewLibrary('protocols', id),
   });
   return (
     <>

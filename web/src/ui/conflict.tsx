@@ -25,6 +25,10 @@ export function Conflict({ sentence, isSending, decide, error }: ConflictProps) 
         <SendButton isSending={isSending} onClick={() => decide(false)}>
           {said.theirs}
         </SendButton>
+        {/* the address without the form shows what is stored */}
+        <a className="button" href={location.pathname} target="_blank" rel="noopener">
+          {said.see}
+        </a>
       </div>
       <Problem error={error} />
     </div>

@@ -1,14 +1,15 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { CodeEditor } from '../code/editor.tsx';
 import { findJsonProblem, readExactly } from '../code/json.ts';
+import { Behind } from '../library/behind.tsx';
 import { useDraft } from '../library/draft.ts';
+import { useSaving } from '../library/saving.ts';
 import { Problem } from '../shell/problem.tsx';
-import { sayDone } from '../shell/toasts.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { titleOf } from './steps.ts';
-import { saveFlow, taggedFlowQuery, type FlowGraph } from './queries.ts';
+import { renewAttached, saveFlow, taggedFlowQuery, type FlowGraph } from './queries.ts';
 import './workbooks.css';
 
 const said = words.workbooks.attached;
@@ -57,14 +58,15 @@ interface FlowFormProps {
 }
 
 function FlowForm({ id, graph, tag }: FlowFormProps) {
-  const draft = useDraft(JSON.stringify(graph ?? FIRST, null, 2), tag ?? '');
+  const stored = JSON.stringify(graph ?? FIRST, null, 2);
+  const draft = useDraft(stored, tag ?? '');
   const problem = findJsonProblem(draft.value);
-  const save = useMutation({
-    mutationFn: (text: string) => saveFlow(id, readExactly(text) as FlowGraph, tag === undefined ? undefined : draft.tag),
-    onSuccess: (_, text) => {
-      draft.settle(text);
-      sayDone(said.saved);
-    },
+  const saving = useSaving({
+    draft,
+    tag: tag ?? '',
+    store: (withTag, text) => saveFlow(id, readExactly(text) as FlowGraph, tag === undefined ? undefined : withTag),
+    says: () => said.saved,
+    renew: () => renewAttached(id),
   });
   return (
     <div className="stack">
@@ -78,19 +80,23 @@ function FlowForm({ id, graph, tag }: FlowFormProps) {
         <LeaveQuestion isDirty={draft.isChanged} />
         <SendButton
           className="button primary"
-          isSending={save.isPending}
+          isSending={saving.isSaving}
           isIdle={(!draft.isChanged && graph !== undefined) || problem !== null}
-          onClick={() => save.mutate(draft.value)}
+          onClick={() => saving.save(draft.value)}
         >
           {words.library.save}
         </SendButton>
         {draft.isChanged ? (
-          <button type="button" className="button" onClick={draft.drop}>
+          <button type="button" className="button" onClick={saving.drop}>
             {words.library.code.drop}
           </button>
         ) : null}
       </div>
-      <Problem error={save.error} />
+      {saving.isBehind ? (
+        <Behind theirs={stored} mine={draft.value} language="json" isSending={saving.isSaving} save={saving.saveOver} drop={saving.drop} />
+      ) : (
+        <Problem error={saving.error} />
+      )}
     </div>
   );
 }

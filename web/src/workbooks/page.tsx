@@ -5,6 +5,7 @@ import { Behind } from '../library/behind.tsx';
 import { CopyButton } from '../library/copy.tsx';
 import { useDraft } from '../library/draft.ts';
 import { LibraryHead, LibraryItem } from '../library/head.tsx';
+import { renewLibrary } from '../library/queries.ts';
 import { useSaving } from '../library/saving.ts';
 import { VersionsPanel } from '../library/versions.tsx';
 import { WriteBar } from '../library/write-bar.tsx';
@@ -91,12 +92,11 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
   const draft = useDraft<Cell[]>(cells, tag);
   const problems = useQuery(problemsQuery(id));
   const saving = useSaving({
-    kind: 'workbooks',
-    id,
     draft,
     tag,
     store: (withTag, written) => changeWorkbook(id, withTag, { cells: written }),
     says: () => said.saved,
+    renew: () => renewLibrary('workbooks', id),
   });
   const { isChanged } = draft;
   return (
@@ -117,7 +117,7 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
           change={mayWrite ? draft.change : undefined}
         />
         {mayWrite ? (
-          <WriteBar isChanged={isChanged} isSending={saving.isSaving} save={() => saving.save(draft.value)} drop={draft.drop} />
+          <WriteBar isChanged={isChanged} isSending={saving.isSaving} save={() => saving.save(draft.value)} drop={saving.drop} />
         ) : (
           <CopyButton kind="workbooks" name={workbook.name} copy={(copied) => copyWorkbook(workbook, copied)} />
         )}
@@ -128,7 +128,7 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
             language="json"
             isSending={saving.isSaving}
             save={saving.saveOver}
-            drop={draft.drop}
+            drop={saving.drop}
           />
         ) : (
           <Problem error={saving.error} />

@@ -69,7 +69,8 @@ export const versionQuery = (id: string, versionId: string) =>
     staleTime: Infinity,
   });
 
-async function renewAttached(id: string): Promise<void> {
+/** Asks anew for what an experiment follows. */
+export async function renewAttached(id: string): Promise<void> {
   await Promise.all(
     [experimentQuery(id).queryKey, flowQuery(id).queryKey, ['workbooks'], ['flow-tagged', id]].map((queryKey) =>
       queryClient.invalidateQueries({ queryKey }),

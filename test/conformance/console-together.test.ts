@@ -1,0 +1,114 @@
+/** Two people change the same: nothing is lost without a word, and both can be seen. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeOver, type Visitor } from '../support/chromium.ts';
+import { makeExperiment, startConsole, type Console } from '../support/console.ts';
+
+let site: Console;
+let owner: Visitor;
+beforeAll(async () => {
+  site = await startConsole();
+  owner = await site.visitAs('owner');
+});
+afterAll(() => site.stop());
+
+/** Asks as somebody else who may change the same. */
+async function call(method: 'POST' | 'PATCH' | 'PUT', path: string, body: object) {
+  const answer = await site.owner(method, path, { body });
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body as Record<string, string>;
+}
+const noteOf = (content: string) => ({ cells: [{ id: 'note', type: 'markdown', content }] });
+
+test('a workbook is saved beside another name of it, and over other cells after they were seen', { timeout: 180_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const { id } = await call('POST', '/api/v1/workbooks', { name: 'Ours', ...noteOf('First.') });
+  const path = `/api/v1/workbooks/${id}`;
+  const stored = async () => (await site.owner('GET', path)).body as { name: string; cells: { content: string }[] };
+  await page.goto(`${site.baseUrl}/library/workbooks/${id}`);
+  const note = page.getByLabel('Text, as Markdown');
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  const behind = page.getByRole('alert').filter({ hasText: 'Yours is still here' });
+
+  // a name of one's own is no conflict
+  await note.fill('Mine.');
+  await page.getByLabel('Name', { exact: true }).fill('Ours, renamed');
+  await save.last().click();
+  await page.getByText('Saved.', { exact: true }).waitFor();
+  await save.first().click();
+  await page.getByText('The workbook is saved.').waitFor();
+  expect(await stored()).toMatchObject({ name: 'Ours, renamed', ...noteOf('Mine.') });
+
+  // one of somebody else stays
+  await note.fill('Mine again.');
+  await call('PATCH', path, { name: 'Theirs' });
+  await save.first().click();
+  await behind.getByRole('button', { name: 'Save mine all the same' }).click();
+  await expect.poll(stored).toMatchObject({ name: 'Theirs', ...noteOf('Mine again.') });
+
+  // other cells are seen beside one's own, and may be taken
+  await note.fill('Mine at last.');
+  await call('PATCH', path, noteOf('Written by them.'));
+  await save.first().click();
+  await behind
+    .getByRole('textbox', { name: 'What mine changes of theirs' })
+    .getByText(/Written by them/)
+    .waitFor();
+  expect(await note.inputValue()).toBe('Mine at last.');
+  expect(await stored()).toMatchObject(noteOf('Written by them.'));
+  await behind.getByRole('button', { name: 'Undo my changes' }).click();
+  await expect.poll(() => note.inputValue()).toBe('Written by them.');
+  expect(await page.locator('main .problem').count()).toBe(0);
+  expect(complaints.slice(before)).toEqual([]);
+});
+
+test('a flow that somebody else wrote meanwhile is seen before it is written over', { timeout: 180_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const experiment = await makeExperiment(site.owner, 'Walked by two');
+  const path = `/api/v1/experiments/${experiment}/flow`;
+  const flowOf = (name: string) => ({
+    nodes: [{ id: 'start', type: 'instruction', name, content: { text: 'Begin here.' }, isStart: true }],
+    edges: [],
+  });
+  await call('POST', path, flowOf('First'));
+  await page.goto(`${site.baseUrl}/experiments/${experiment}/workbook`);
+  await page.getByText('Edit the flow as JSON').click();
+  await writeOver(page.getByRole('textbox', { name: 'Flow as JSON' }), JSON.stringify(flowOf('Mine')));
+  await call('PUT', path, flowOf('Written by them'));
+  await page.locator('details').getByRole('button', { name: 'Save', exact: true }).click();
+  const behind = page.getByRole('alert').filter({ hasText: 'Yours is still here' });
+  await behind
+    .getByRole('textbox', { name: 'What mine changes of theirs' })
+    .getByText(/Written by them/)
+    .first()
+    .waitFor();
+  await behind.getByRole('button', { name: 'Save mine all the same' }).click();
+  await page.getByText('The flow is saved.').waitFor();
+  expect((await site.owner('GET', path)).body.graph.nodes[0].name).toBe('Mine');
+  expect(complaints.slice(before)).toEqual([]);
+});
+
+test('a dashboard of somebody else is seen before one decides', { timeout: 180_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const experiment = await makeExperiment(site.owner, 'Seen by two');
+  const path = `/api/v1/experiments/${experiment}/dashboards`;
+  const { id } = await call('POST', path, { name: 'Season', widgets: [] });
+  await page.goto(`${site.baseUrl}/experiments/${experiment}/dashboards/${id}?edit=true`);
+  const name = page.getByLabel('Name', { exact: true });
+  await name.fill('Mine');
+  await call('PATCH', `${path}/${id}`, { name: 'Season of theirs', description: 'What they saw.' });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const opened = page.waitForEvent('popup');
+  await page.getByRole('alert').getByRole('link', { name: 'See theirs in another tab' }).click();
+  const other = await opened;
+  await other.getByRole('heading', { name: 'Season of theirs' }).waitFor();
+  await other.getByText('What they saw.').waitFor();
+  await other.close();
+  expect(await name.inputValue()).toBe('Mine');
+  await page.getByRole('button', { name: 'Save mine over it' }).click();
+  await page.getByText('The dashboard is saved.').waitFor();
+  expect((await site.owner('GET', `${path}/${id}`)).body.name).toBe('Mine');
+  expect(complaints.slice(before)).toEqual([]);
+});
