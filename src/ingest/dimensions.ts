@@ -106,7 +106,8 @@ async function replaceDimension(
   const { id: tableId, version } = await createTable(tx, { experimentId, kind });
   const retire = (await listFilesAt(tx, tableId, version)).map(({ id }) => id);
   if (!selected) {
-    if (retire.length > 0) await commit(tx, { tableId, cause: 'replace', retire });
+    // what the lake has no version of is looked for by the nightly job until it has one
+    if (retire.length > 0 || version === 0) await commit(tx, { tableId, cause: 'replace', retire });
     return;
   }
   const { files } = await stageSelected(staging, tableId, experimentId, selected);

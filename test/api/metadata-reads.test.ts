@@ -322,6 +322,15 @@ describe('metadata in reads', () => {
     expect(rows).toMatchObject({ status: 200 });
   });
 
+  test('that has no rows is told to the lake, so that the nightly job looks for it no more', async () => {
+    const other = (await owner('POST', '/api/v1/experiments', { body: { name: 'Empty', organizationId: site.cast.leafLab } })).body.id;
+    const made = await owner('POST', `/api/v1/experiments/${other}/metadata`, { body: { metadata: plots([]) } });
+    expect(made.status, made.text).toBe(201);
+    const [told] = await site.db.rows<{ version: number }>(sql('test')`
+      select version from lake_tables where experiment_id = ${other} and kind = 'metadata_record'`);
+    expect(told?.version).toBeGreaterThan(0);
+  });
+
   test('is changed by two at once, and both changes stay', async () => {
     const made = await Promise.all([add(plots(ROWS)), add(devices), add(plots([{ _id: '1', c1: 'P2', c2: 'third' }]))]);
     expect(made).toHaveLength(3);
