@@ -333,7 +333,7 @@ const catalogue = {
     'The warehouse does not find the table that this reads; whoever runs the service has to see that it reaches the lake.',
   ),
   warehouseBusy: say(503, 'The warehouse is busy; try again shortly.'),
-  callerBusy: say(429, 'You have too many statements running; wait for one to finish.'),
+  callerBusy: say(429, 'You have as many requests in work as one caller may; wait for one to be answered.'),
   macroQueueFull: say(429, (bound: number) => `You have ${bound} macro runs waiting already; wait for one to finish.`),
   macroRuntimeUnavailable: say(
     503,
