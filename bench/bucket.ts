@@ -22,7 +22,8 @@ async function addDatabase(url: string, name: string): Promise<string> {
   await admin.end();
   // a URL with a socket for its host is none to Node
   const added = url.replace(/[^/]*(?=\?host=)/, name);
-  await migrate({ url: added, folder: join(import.meta.dirname, '..', 'sql') });
+  const release = await migrate({ url: added, folder: join(import.meta.dirname, '..', 'sql') });
+  await release();
   return added;
 }
 

@@ -64,7 +64,8 @@ async function run<T>(bench: (url: string, dataDir: string) => Promise<T>): Prom
   const dataDir = mkdtempSync(join(tmpdir(), 'fieldlake-bench-'));
   const postgres = await startEmbeddedPostgres({ dataDir });
   try {
-    await migrate({ url: postgres.url, folder: join(import.meta.dirname, '..', 'sql') });
+    const release = await migrate({ url: postgres.url, folder: join(import.meta.dirname, '..', 'sql') });
+    await release();
     return await bench(postgres.url, dataDir);
   } finally {
     await postgres.stop();

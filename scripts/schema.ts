@@ -11,7 +11,8 @@ const root = join(import.meta.dirname, '..');
 const dataDir = mkdtempSync(join(tmpdir(), 'fieldlake-schema-'));
 const postgres = await startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
 try {
-  await migrate({ url: postgres.url, folder: join(root, 'sql') });
+  const release = await migrate({ url: postgres.url, folder: join(root, 'sql') });
+  await release();
   const db = openDatabase({ url: postgres.url, max: 1 });
   writeFileSync(
     join(root, 'sql', 'schema.sql'),

@@ -186,7 +186,7 @@ async function main([command, ...args]: string[]): Promise<void> {
   }
   const postgres = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir, beside: true }) : undefined;
   const url = config.databaseUrl ?? postgres?.url ?? '';
-  await migrate({ url, folder: `${config.root}/sql` });
+  const release = await migrate({ url, folder: `${config.root}/sql` });
   // opening the queue makes its tables
   if (command === 'restore') await (await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined })).stop();
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
@@ -206,6 +206,7 @@ async function main([command, ...args]: string[]): Promise<void> {
     } else throw new UsageError(`there is no command ${command ?? ''}`);
   } finally {
     await db.close();
+    await release();
     await postgres?.stop();
   }
 }

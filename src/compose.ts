@@ -113,7 +113,7 @@ interface Opening {
   opened: (() => Promise<unknown>)[];
 }
 
-/** Starts Postgres unless there is one, migrates it, and opens the pools. Calls `giveUp` when the embedded one cannot be brought back. */
+/** Starts Postgres unless there is one, migrates it, and opens the pools. `giveUp`: the embedded one cannot be brought back, or tables are another version's. */
 async function openPostgres({ config, log, metrics, opened }: Opening, giveUp: (error: StartError) => void) {
   let postgres: EmbeddedPostgres | undefined;
   if (config.databaseUrl === undefined) {
@@ -128,7 +128,7 @@ async function openPostgres({ config, log, metrics, opened }: Opening, giveUp: (
     opened.push(() => postgres?.stop() ?? Promise.resolve());
   }
   const url = config.databaseUrl ?? postgres?.url ?? '';
-  await migrate({ url, folder: join(config.root, 'sql') });
+  opened.push(await migrate({ url, folder: join(config.root, 'sql'), onOvertaken: giveUp }));
   const onQuery = (label: string, milliseconds: number) => metrics.queries.observe({ label }, milliseconds / 1000);
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 20, onQuery });
   opened.push(() => db.close());

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { StartError } from '../errors.ts';
 import { listMigrations, MIGRATIONS_TABLE, requireBaseline } from './baseline.ts';
 import { retry } from './retry.ts';
+import { changeAlone, hasSchema, holdSchema } from './schema-use.ts';
 
 export const APPLICATION_ROLE = 'fieldlake_app';
 const OLDEST_POSTGRES = 18;
@@ -16,6 +17,8 @@ interface MigrateOptions {
   url: string;
   /** Folder that holds `migrations/`, `views/` and `roles.sql`. */
   folder: string;
+  /** Called when another version has changed the tables, which a process learns when it had lost Postgres. */
+  onOvertaken?: (error: StartError) => void;
 }
 
 const TRIES = 5;
@@ -24,20 +27,14 @@ const isDeadlock = (error: unknown) => (error as { code?: unknown }).code === '4
 /** Names of the SQL files in a folder, in order. */
 const listFiles = async (folder: string) => (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
 
-/**
- * Writes the views and the application role's rights, but only when the files have changed. Writing a view waits for everybody who reads it, and a second
- * service that starts must not stop the requests of the first. A deadlock with one of them is tried again.
- */
-async function writeViews(client: pg.Client, folder: string, migrations: readonly string[]): Promise<void> {
+/** The texts of the views and of the application role's rights, in order. */
+async function readViews(folder: string): Promise<string[]> {
   const views = (await listFiles(join(folder, 'views'))).map((name) => join(folder, 'views', name));
-  const paths = [...views, join(folder, 'roles.sql')];
-  const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
-  const digest = hash('sha256', JSON.stringify([migrations, texts]));
-  const { rows } = await client.query<{ written: string | null }>(
-    `select obj_description(to_regclass('public.effective_access'), 'pg_class') as written from pg_roles where rolname = $1`,
-    [APPLICATION_ROLE],
-  );
-  if (rows[0]?.written === digest) return;
+  return Promise.all([...views, join(folder, 'roles.sql')].map((path) => readFile(path, 'utf8')));
+}
+
+/** Writes the views and the application role's rights. A deadlock with somebody who reads a view is tried again. */
+async function writeViews(client: pg.Client, texts: readonly string[], digest: string): Promise<void> {
   await retry(TRIES, isDeadlock, async () => {
     try {
       await client.query('begin');
@@ -105,10 +102,10 @@ async function requireApplicationRole(client: pg.Client): Promise<void> {
 }
 
 /**
- * Brings a database up to date: migrations in order, then the views and the application role where they have changed.
- * Any number of processes may call it at once; a session lock lets one through at a time. Errors: StartError.
+ * Brings a database up to date where it is not: migrations in order, then the views and the application role. Any number of processes may call it at once; a
+ * session lock lets one through at a time. The tables stay as they are until the returned function is called, or `onOvertaken`. Errors: StartError.
  */
-export async function migrate({ url, folder }: MigrateOptions): Promise<void> {
+export async function migrate({ url, folder, onOvertaken = () => undefined }: MigrateOptions): Promise<() => Promise<void>> {
   const client = await connect(url);
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -117,16 +114,23 @@ export async function migrate({ url, folder }: MigrateOptions): Promise<void> {
     await requireBaseline(client, migrations);
     if ((await listMigrations(client)).length === 0) await requireRights(client);
     await requireApplicationRole(client);
-    await runner({
-      dbClient: client,
-      dir: join(folder, 'migrations'),
-      direction: 'up',
-      migrationsTable: MIGRATIONS_TABLE,
-      checkOrder: true,
-      noLock: true,
-      log: () => undefined,
-    });
-    await writeViews(client, folder, migrations);
+    const texts = await readViews(folder);
+    const digest = hash('sha256', JSON.stringify([migrations, texts]));
+    const isCurrent = (asked: pg.Client) => hasSchema(asked, digest, APPLICATION_ROLE);
+    if (!(await isCurrent(client)))
+      await changeAlone(client, async () => {
+        await runner({
+          dbClient: client,
+          dir: join(folder, 'migrations'),
+          direction: 'up',
+          migrationsTable: MIGRATIONS_TABLE,
+          checkOrder: true,
+          noLock: true,
+          log: () => undefined,
+        });
+        await writeViews(client, texts, digest);
+      });
+    return await holdSchema(url, isCurrent, onOvertaken);
   } finally {
     await client.end();
   }

@@ -163,6 +163,73 @@ test.concurrent(
   60_000,
 );
 
+/** Lets the database look as another version left it, so that a start has something to do. */
+const leaveOther = (url: string) => ask(url, `comment on view effective_access is 'of another version'`);
+
+test.concurrent(
+  'a version that must change the tables waits for processes of another one to stop, is refused beside them, and starts once they are gone',
+  async () => {
+    const site = await makeSite(cloneDatabase());
+    const [old, same] = await Promise.all([spawnServer(site.environment), spawnServer(site.environment)]);
+    // those of one version come and go beside each other
+    await same.kill('SIGTERM');
+    const next = await spawnServer(site.environment);
+    await next.kill('SIGKILL');
+    await leaveOther(site.url);
+    const beside = await failing(site.environment);
+    expect(beside.code).toBe(1);
+    expect(beside.text).toMatch(/Processes of another version use this database \(on this machine\), .* stop them, .*pg_terminate_backend/);
+    const command = await runCommand({ url: site.url, dataDir: site.folder }, 'lake', 'status');
+    expect(command).toMatchObject({ code: 1, problem: expect.stringContaining('Processes of another version use this database') });
+    expect((await fetch(`${old.baseUrl}/health/ready`)).status).toBe(200);
+
+    const waiting = spawnServer(site.environment);
+    await old.kill('SIGKILL');
+    await (await waiting).kill('SIGTERM');
+
+    // one of before there was such a lock
+    await leaveOther(site.url);
+    const before = new pg.Client({ connectionString: site.url, application_name: 'pgboss' });
+    await before.connect();
+    expect((await failing(site.environment)).text).toContain('Processes of another version use this database');
+    await before.end();
+    await (await spawnServer(site.environment)).kill('SIGTERM');
+  },
+  180_000,
+);
+
+test.concurrent(
+  'a process that lost Postgres goes on after it, and ends with a sentence where another version has changed the tables meanwhile',
+  async ({ expect }) => {
+    const site = await makeSite(cloneDatabase());
+    const server = await spawnServer(site.environment);
+    const cut = () =>
+      ask(
+        site.url,
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      );
+    try {
+      const held = () =>
+        ask(
+          site.url,
+          `select from pg_locks join pg_database on oid = database where datname = current_database() and locktype = 'advisory' and (classid::bigint << 32) | objid::bigint = 7310586412004`,
+        );
+      expect(await held()).toHaveLength(1);
+      await cut();
+      await expect.poll(held, { timeout: 10_000 }).toHaveLength(1);
+      await expect.poll(async () => (await fetch(`${server.baseUrl}/health/ready`)).status, { timeout: 10_000 }).toBe(200);
+      const ended = new Promise((resolve) => server.child.once('exit', resolve));
+      await leaveOther(site.url);
+      await cut();
+      expect(await ended).toBe(1);
+      expect(server.output()).toContain('fieldlake cannot go on: Another version has changed the tables of this database meanwhile');
+    } finally {
+      await server.kill('SIGKILL');
+    }
+  },
+  60_000,
+);
+
 /** Starts a server that comes to wait for a lock in the middle of its migrations, and kills it there; `look` sees what it has done by then. */
 async function killMidway(
   { url, environment }: Awaited<ReturnType<typeof makeSite>>,

@@ -39,7 +39,8 @@ async function makeCluster(dataDir: string): Promise<void> {
   await admin.connect();
   await admin.query('create database template_fieldlake');
   await admin.end();
-  await migrate({ url: postgres.urlOf('template_fieldlake'), folder: join(ROOT, 'sql') });
+  const release = await migrate({ url: postgres.urlOf('template_fieldlake'), folder: join(ROOT, 'sql') });
+  await release();
   await postgres.stop();
 }
 
