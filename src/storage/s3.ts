@@ -52,6 +52,13 @@ const CONTENDED_MS = 50;
 const PATIENCE = { connectionTimeout: 3_000, requestTimeout: 10_000, socketTimeout: 10_000, throwOnRequestTimeout: true };
 const TRIES = 2;
 
+/** Says what was asked, and the status, where an answer has no words of S3: each to HEAD that refuses, and those of a proxy. */
+function explain(error: unknown, asked: string): unknown {
+  if (error instanceof Error && error.message === 'UnknownError')
+    error.message = `${asked} was answered with status ${String(statusOf(error))} and without a reason.`;
+  return error;
+}
+
 /** Turns a failure of the store into one for the caller. The store's own words (host, bucket, request id) are for the log only. */
 const away = (error: unknown): ApiError => (error instanceof ApiError ? error : errors.objectsUnavailable().with({ cause: error }));
 
@@ -143,6 +150,17 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        try {
+          return await next(args);
+        } catch (error) {
+          throw explain(error, `${String(commandName).replace(/Command$/, '')} of ${(args.input as { Key?: string }).Key ?? 'the bucket'}`);
+        }
+      },
+    { step: 'initialize' },
+  );
 
   const head = async (key: string): Promise<ObjectFacts | undefined> => {
     if (!isObjectKey(key)) return undefined;

@@ -12,6 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startMoto } from '../support/moto.ts';
+import { spawnServer } from '../support/process.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { runCommand } from '../support/command.ts';
 import { uploadTable } from '../support/uploads.ts';
@@ -22,6 +23,7 @@ const EXPIRED = 'The provided token has expired.';
 
 interface Refusal {
   status: number;
+  /** Empty for an answer without a body. */
   code: string;
   says: string;
   /** Whether a request is refused; the others reach the bucket. */
@@ -44,6 +46,7 @@ function startRefuser(): Server {
       refused += 1;
       asked.resume();
       response.writeHead(refusal.status, { 'content-type': 'application/xml' });
+      if (refusal.code === '') return void response.end();
       const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${refusal.code}</Code><Message>${refusal.says}</Message></Error>`;
       return void response.end(asked.method === 'HEAD' ? '' : body);
     }
@@ -123,6 +126,32 @@ test('keys that have expired are OBJECTS_UNAVAILABLE, and operators read why in 
   expect(upload.text).not.toContain(EXPIRED);
   refusal = undefined;
   expect((await details()).details.objects.ok).toBe(true);
+}, 120_000);
+
+test('what a bucket refuses without a word is told with its status and what was asked', async () => {
+  const { experimentId, table } = await makeTable('Without words');
+  const server = await spawnServer({ DATABASE_URL: site.database.url, DATA_DIR: site.dataDir, ...settings, BROKER: 'off' });
+  try {
+    const objects = async () =>
+      ((await (await fetch(`${server.adminUrl}/health/ready`)).json()) as { details: { objects: { ok: boolean } } }).details.objects;
+    expect(await objects()).toMatchObject({ ok: true });
+    refusal = { status: 403, code: '', says: '', meets: () => true };
+    expect(await objects()).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('ListObjectsV2 of the bucket was answered with status 403 and without a reason.'),
+    });
+    const form = new FormData();
+    for (const [field, value] of Object.entries({ sourceKind: 'csv', targetKind: 'existing', uploadTableId: table }))
+      form.append(field, value);
+    form.append('files', new Blob(['n\n3\n']), 'more.csv');
+    const path = `${server.baseUrl}/api/v1/experiments/${experimentId}/data/uploads`;
+    const upload = await fetch(path, { method: 'POST', headers: { 'x-api-key': site.cast.owner.apiKey }, body: form });
+    expect(upload.status).toBe(503);
+    await expect.poll(server.output).toMatch(/HeadObject of [\w/.-]+ was answered with status 403 and without a reason\./);
+  } finally {
+    refusal = undefined;
+    await server.kill('SIGTERM');
+  }
 }, 120_000);
 
 test('an experiment is erased from a bucket whose server knows no versions', async () => {
