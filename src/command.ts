@@ -10,7 +10,7 @@ import { loadSeason, SEASON_ROWS } from './operator/sample/season.service.ts';
 import { compactTables } from './api/data/compaction.service.ts';
 import { checkDatabricks, registerTables } from './operator/databricks.service.ts';
 import { loadLakeStatus, migrateLake, replayLake, verifyLake, type LakeTools } from './operator/lake.service.ts';
-import { readConfig, USUAL_PORT, type Config } from './config.ts';
+import { readConfig, type Config } from './config.ts';
 import { openDatabase, type Database } from './database/database.ts';
 import { startEmbeddedPostgres } from './database/embedded.ts';
 import { APPLICATION_ROLE, migrate } from './database/migrate.ts';
@@ -158,7 +158,10 @@ async function importFile(tools: ImportTools, args: string[]): Promise<void> {
   try {
     say(JSON.stringify(await importProjectFile(tools, text, ownerId), null, 2));
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'WEBHOOK_REPLAYED') throw error;
+    if (!(error instanceof ApiError)) throw error;
+    if (ownerId === undefined && error.details.problems?.some(({ path }) => path.endsWith('/createdBy')))
+      throw new UsageError('the file does not name an account of this installation for its owner: say --owner ADDRESS', { cause: error });
+    if (error.code !== 'WEBHOOK_REPLAYED') throw error;
     const made = error.details.members?.['result'] ?? {};
     say(JSON.stringify({ ...made, message: 'This file was imported before.' }, null, 2));
   }
@@ -168,7 +171,7 @@ async function importFile(tools: ImportTools, args: string[]): Promise<void> {
 async function withJobs(config: Config, db: Database, url: string, work: (tools: ImportTools) => Promise<void>): Promise<void> {
   const jobs = await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined });
   try {
-    await work({ db, jobs, config, baseUrl: config.baseUrl ?? `http://127.0.0.1:${config.port ?? USUAL_PORT}` });
+    await work({ db, jobs, config });
   } finally {
     await jobs.stop();
   }

@@ -60,7 +60,9 @@ test('a project file becomes an experiment with all that belongs to it, once, be
     'macro',
   ]);
   // the letter that the command queued is sent by the server
-  expect(await nextLetter(site, ADDRESS, 0)).toContain('Brought over');
+  const letter = (await nextLetter(site, ADDRESS, 0)).replaceAll(/=\r?\n/g, '');
+  expect(letter).toContain('Brought over');
+  expect(letter).toContain(`${site.server.baseUrl}/platform/experiments/${json.experimentId}`);
   const again = await bring(path, '--owner', ADDRESS);
   expect(again).toMatchObject({ code: 0, json: { experimentId: json.experimentId, message: 'This file was imported before.' } });
   expect(await experimentsOf()).toHaveLength(1);
@@ -72,7 +74,7 @@ test('what cannot be imported is refused with the reason, and leaves nothing', a
   const refused: [string[], RegExp][] = [
     [[], /^FILE is missing[^]*usage:/],
     [[file('binary.json', Buffer.from([0x7b, 0xff, 0x7d]))], /cannot be read/],
-    [[project], /experiment\/createdBy/],
+    [[project], /does not name an account[^]* --owner ADDRESS[^]*usage:/],
     [[project, '--owner', 'nobody@example.org'], /no account with that address/],
     [[file('bad.json', PROJECT.replace('"number"', '"slider"')), '--owner', ADDRESS], /questions/],
     [[project, '--owner', ADDRESS, '--force'], /force/],

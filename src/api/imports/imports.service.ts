@@ -28,7 +28,7 @@ import {
 import { makeCells, projectShape } from './project.ts';
 
 /** The parts of the service that an import needs. A command has only these. */
-export type ImportTools = Pick<Context, 'db' | 'jobs' | 'config' | 'baseUrl'>;
+export type ImportTools = Pick<Context, 'db' | 'jobs' | 'config'>;
 
 /** A project as it arrived: JSON text, and an id under which it is imported only once. */
 export interface ProjectDelivery {
@@ -180,11 +180,7 @@ export const importProject = (ctx: ImportTools, { id, text, requestId }: Project
       await enqueueLetter(ctx, tx, {
         to: owner.email,
         letter: 'project-imported',
-        data: {
-          firstName: owner.firstName,
-          experiment: project.experiment.name,
-          url: `${ctx.baseUrl}/platform/experiments/${experimentId}`,
-        },
+        data: { firstName: owner.firstName, experiment: project.experiment.name, url: `/platform/experiments/${experimentId}` },
       });
     await keepDeliveryAnswer(tx, id, result);
     return result;

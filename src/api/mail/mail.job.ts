@@ -27,10 +27,16 @@ async function send(ctx: Context, { sealed }: SendLetter): Promise<void> {
     return;
   }
   try {
-    await ctx.mailer.send({ to: content.to, messageId: messageIdOf(sealed), ...writeLetter(content.letter, content.data) });
+    await ctx.mailer.send({ to: content.to, messageId: messageIdOf(sealed), ...writeLetter(content.letter, locate(ctx, content.data)) });
   } catch (error) {
     noteUnsent(ctx, error, { job: SEND_LETTER, letter: content.letter });
   }
+}
+
+/** The data of a letter whose link may be a path: a command that wrote it does not know where the service is reached. */
+function locate({ baseUrl }: Context, data: object): object {
+  const { url } = data as { url?: string };
+  return url?.startsWith('/') === true ? { ...data, url: baseUrl + url } : data;
 }
 
 /** Sends one letter; a mail server that cannot be reached is tried again. */
