@@ -1,13 +1,9 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findFreePort } from '../support/free-port.ts';
 import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
 import { random } from '../support/fire.ts';
 import { getRoutes, type GetRoute } from '../support/get-routes.ts';
+import { startNginx } from '../support/nginx.ts';
 import { sendRaw, type RawAnswer } from '../support/raw-http.ts';
 
 /** Ways to ask for a GET route that are not ours. `nginx` stands in front with its default `proxy_pass`, which is HTTP/1.0 without kept connections. */
@@ -17,40 +13,12 @@ type Way = (typeof WAYS)[number];
 const MIXED = process.env['SOAK'] === undefined ? 1_000 : 10_000;
 const AT_ONCE = 4;
 
-/** What docs/operations.md tells nginx. */
-const LOCATION = /```nginx\n([^]*?)```/.exec(readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operations.md'), 'utf8'))![1]!;
-
-const folder = mkdtempSync(join(tmpdir(), 'fieldlake-strange-'));
 let site: BuiltSite;
 let routes: GetRoute[];
-let nginx: ChildProcess;
+let stopNginx: () => void;
 let nginxUrl: string;
 /** What a plain GET over HTTP/1.1 answers, by path and format. */
 const plain = new Map<string, RawAnswer>();
-
-async function startNginx(upstream: string): Promise<void> {
-  if (spawnSync('which', ['nginx']).status !== 0) throw new Error('nginx is needed: apt install nginx-light');
-  const port = await findFreePort();
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
-  // its workers keep large bodies in there, and are another account
-  chmodSync(folder, 0o711);
-  writeFileSync(
-    join(folder, 'nginx.conf'),
-    `daemon off; pid ${folder}/nginx.pid; error_log ${folder}/error.log; events {}
-     http { access_log off; ${temporary} server { listen 127.0.0.1:${port}; ${LOCATION.replace('http://127.0.0.1:3000', upstream)} } }`,
-  );
-  nginx = spawn('nginx', ['-p', folder, '-e', join(folder, 'start.log'), '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
-  nginxUrl = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 600; tries += 1) {
-    const there = await fetch(`${nginxUrl}/health/live`).then(
-      (answer) => answer.status === 200,
-      () => false,
-    );
-    if (there) return;
-    await sleep(50);
-  }
-  throw new Error('nginx did not start');
-}
 
 const keyOf = ({ path, accept }: GetRoute) => `${accept} ${path}`;
 
@@ -113,12 +81,13 @@ async function check(way: Way, route: GetRoute): Promise<void> {
 beforeAll(async () => {
   site = await startBuiltSite();
   routes = await getRoutes(site);
-  await startNginx(site.server.baseUrl);
+  const port = await findFreePort();
+  nginxUrl = `http://127.0.0.1:${port}`;
+  stopNginx = await startNginx(port, site.server.baseUrl);
 });
 afterAll(async () => {
-  nginx.kill('SIGTERM');
+  stopNginx();
   await site.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 test('a plain GET of every route and format has an answer, of most a good one', { timeout: 300_000 }, async () => {
