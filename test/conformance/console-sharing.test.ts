@@ -246,6 +246,13 @@ test('finds what one made, what one takes part in, and what is public', { timeou
   await page.getByRole('link', { name: `Open barley ${HOSTILE}` }).waitFor();
   expect(page.url()).toContain('scope=public');
   await looksRight(page, 'home-public-phone');
+  // whoever reads only what is public is not shown a part that would be refused
+  await page.getByRole('link', { name: `Open barley ${HOSTILE}` }).click();
+  await page.getByText('No flow of questions and measurements yet.').waitFor();
+  await page.getByRole('link', { name: 'Raw Data' }).or(page.getByText('Raw Data')).waitFor();
+  expect(await page.getByRole('heading', { name: 'Devices' }).count()).toBe(0);
+  expect(await page.getByRole('alert').count()).toBe(0);
+  await page.goBack();
   await page.reload();
   await page.getByRole('link', { name: `Open barley ${HOSTILE}` }).waitFor();
   await choice('Made by you').click();

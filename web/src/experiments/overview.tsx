@@ -68,7 +68,7 @@ export function OverviewPage() {
   const { data, error } = useSuspenseQuery(experimentQuery(id));
   const { experiment, capabilities } = data;
   const tables = useQuery(tablesQuery(id));
-  const devices = useQuery(devicesQuery(id));
+  const devices = useQuery({ ...devicesQuery(id), enabled: capabilities.canContribute });
   const flow = useQuery(flowQuery(id));
   const uploads = useQuery({ ...uploadsQuery(id, 5), enabled: capabilities.canContribute });
   // why is said above every page of the experiment
@@ -178,24 +178,26 @@ export function OverviewPage() {
             </ol>
           )}
         </Section>
-        <Section id="devices" title={said.devices} asked={devices} empty={(list) => (list.length === 0 ? said.devicesNone : undefined)}>
-          {(list) => (
-            <ul className="rows tight">
-              {list.slice(0, 10).map(({ device, addedAt }) => (
-                <li key={device.id}>
-                  <Link to="/devices/$device" params={{ device: device.id }}>
-                    {device.name ?? device.serialNumber}
-                  </Link>
-                  <span className="small quiet" title={momentText(addedAt)}>
-                    {words.devices.types[device.deviceType]}
-                    {device.deviceType === 'mobile' ? '' : `, ${words.devices.status[device.status]}`}
-                  </span>
-                </li>
-              ))}
-              {list.length > 10 ? <li className="small quiet">{said.more(list.length - 10)}</li> : null}
-            </ul>
-          )}
-        </Section>
+        {capabilities.canContribute ? (
+          <Section id="devices" title={said.devices} asked={devices} empty={(list) => (list.length === 0 ? said.devicesNone : undefined)}>
+            {(list) => (
+              <ul className="rows tight">
+                {list.slice(0, 10).map(({ device, addedAt }) => (
+                  <li key={device.id}>
+                    <Link to="/devices/$device" params={{ device: device.id }}>
+                      {device.name ?? device.serialNumber}
+                    </Link>
+                    <span className="small quiet" title={momentText(addedAt)}>
+                      {words.devices.types[device.deviceType]}
+                      {device.deviceType === 'mobile' ? '' : `, ${words.devices.status[device.status]}`}
+                    </span>
+                  </li>
+                ))}
+                {list.length > 10 ? <li className="small quiet">{said.more(list.length - 10)}</li> : null}
+              </ul>
+            )}
+          </Section>
+        ) : null}
       </div>
     </div>
   );
