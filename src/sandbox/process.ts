@@ -87,6 +87,7 @@ export class MacroProcess {
     );
   }
 
+  /** Whether it can be asked something: it has neither ended nor been told to. */
   get alive(): boolean {
     return this.#alive;
   }
@@ -108,6 +109,7 @@ export class MacroProcess {
     this.onRecord = () => undefined;
     const { pid } = this.#child;
     if (!this.#alive || pid === undefined) return;
+    this.#alive = false;
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runBatch } from '../../src/sandbox/batch.ts';
 import type { ProcessSource } from '../../src/sandbox/batch.ts';
+import { Checker } from '../../src/sandbox/checker.ts';
 import { chooseLevels, type Prepared } from '../../src/sandbox/probe.ts';
 import { MacroProcess } from '../../src/sandbox/process.ts';
 import { findRuntimes } from '../../src/sandbox/runtimes.ts';
@@ -142,5 +143,30 @@ describe('a process that says it is worn', () => {
     const { results } = await runBatch(job('javascript', 'return {}', [{}, {}, {}]), source);
     expect(results.map(({ output }) => output)).toEqual([{ turn: 1 }, { turn: 1 }, { turn: 1 }]);
     expect(given).toEqual([false, false, false]);
+  });
+});
+
+describe('a process that checks code', () => {
+  // answers every code but one
+  const SCRIPT = `
+    const say = (record) => process.stdout.write('\\x1e' + JSON.stringify(record) + '\\n');
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      if (JSON.parse(line).code !== 'endless') say({ problems: [] });
+    });
+    say({ ready: true });`;
+  it('is asked nothing more once it was given up: the next code is read by another', async () => {
+    const started: MacroProcess[] = [];
+    const checker = new Checker(() => {
+      const one = new MacroProcess({ file: process.execPath, args: ['-e', SCRIPT], env: {}, files: [] });
+      started.push(one);
+      return one;
+    });
+    expect(await checker.check('1', 'somebody')).toEqual([]);
+    const [endless, plain] = await Promise.all([checker.check('endless', 'somebody'), checker.check('1', 'another')]);
+    expect(endless).toMatchObject([{ line: 1, column: 1 }]);
+    expect(plain).toEqual([]);
+    expect(started.length).toBe(2);
+    expect(await started[0]!.ended).toBe('killed by SIGKILL');
+    started[1]!.kill();
   });
 });
