@@ -26,16 +26,9 @@ interface Route {
 /** Admits the caller of a guarded operation. */
 export const admitCaller =
   (name: string, scopes: readonly string[]): RequestHandler =>
-  (request, response, next) => {
-    expressAuthentication(request, name, [...scopes], response).then(
-      (user) => {
-        (request as Request & { user?: unknown }).user = user;
-        next();
-      },
-      (error: unknown) => {
-        next(error);
-      },
-    );
+  async (request, response, next) => {
+    (request as Request & { user?: unknown }).user = await expressAuthentication(request, name, scopes, response);
+    next();
   };
 
 /** Reads the values of a method's parameters, checked against the published document. Errors: bad input. */
@@ -69,21 +62,17 @@ function sendNothing(request: Request, response: Response, status: number | unde
 
 /** Runs an operation: checks what it is given, makes its controller, calls the method and sends what that answers. */
 export function runOperation(route: Route): RequestHandler {
-  return async (request, response, next) => {
-    try {
-      const values = readValues(request, route);
-      const controller = new route.controller(getContext(request), response);
-      const method = (controller as unknown as Record<string, AnyMethod>)[route.method];
-      if (!method) throw new Error(`${route.operation} has no method ${route.method}`);
-      const answer = await method.apply(controller, values);
-      // a method that streams has sent its answer already
-      if (response.headersSent) return;
-      for (const [name, value] of Object.entries(controller.getHeaders())) response.set(name, value);
-      const status = controller.getStatus() ?? route.successStatus;
-      if (answer === null || answer === undefined) sendNothing(request, response, status);
-      else response.status(status ?? 200).json(answer);
-    } catch (error) {
-      next(error);
-    }
+  return async (request, response) => {
+    const values = readValues(request, route);
+    const controller = new route.controller(getContext(request), response);
+    const method = (controller as unknown as Record<string, AnyMethod>)[route.method];
+    if (!method) throw new Error(`${route.operation} has no method ${route.method}`);
+    const answer = await method.apply(controller, values);
+    // a method that streams has sent its answer already
+    if (response.headersSent) return;
+    for (const [name, value] of Object.entries(controller.getHeaders())) response.set(name, value);
+    const status = controller.getStatus() ?? route.successStatus;
+    if (answer === null || answer === undefined) sendNothing(request, response, status);
+    else response.status(status ?? 200).json(answer);
   };
 }

@@ -50,9 +50,9 @@ export function makeObjectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Ro
   };
 
   router.use(allowOnly('GET', 'HEAD', 'PUT'));
-  router.use((request: Request, response: Response, next) => {
+  router.use((request: Request, response: Response) => {
     response.setHeader('Cache-Control', 'no-store');
-    (request.method === 'PUT' ? put : get)(request, response).catch(next);
+    return request.method === 'PUT' ? put(request, response) : get(request, response);
   });
   return router;
 }

@@ -43,8 +43,7 @@ interface Guard {
  * Reads what a scope guards. `experiment:read` names the type; `resource:share` takes it from the `{resourceType}` of the path. Errors: unknownResourceType,
  * notTransferable.
  */
-function guardOf(request: Request, scopes: readonly string[] | undefined): Guard | null {
-  const scope = scopes?.[0];
+function guardOf(request: Request, [scope]: readonly string[]): Guard | null {
   if (scope === undefined) return null;
   const [named = '', verb = ''] = scope.split(':');
   const type = named === 'resource' ? String(request.params['resourceType']) : named;
@@ -127,7 +126,7 @@ async function admit(
 export async function expressAuthentication(
   request: Request,
   name: string,
-  scopes: string[] | undefined,
+  scopes: readonly string[],
   response: Response,
 ): Promise<Caller | Delivery> {
   const exchange = getExchange(response);

@@ -3,13 +3,9 @@ import { readJsonBody } from '../requests/body.ts';
 import { refuseForeignPages } from './origins.ts';
 
 /** For routes without a caller that a page may call, such as signing in: refuses pages that are not trusted, then reads the body. */
-export function protectPublicWrite(request: Request, response: Response, next: NextFunction): void {
-  try {
-    refuseForeignPages(request);
-  } catch (error) {
-    next(error);
-    return;
-  }
+export async function protectPublicWrite(request: Request, response: Response, next: NextFunction): Promise<void> {
+  refuseForeignPages(request);
   response.setHeader('Cache-Control', 'no-store');
-  readJsonBody(request).then(() => next(), next);
+  await readJsonBody(request);
+  next();
 }
