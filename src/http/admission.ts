@@ -6,6 +6,7 @@ import { allowTrustedOrigins } from './cors.ts';
 import { chooseRequestId } from './exchange.ts';
 import { writeProblem } from './answers/errors.ts';
 import { hasBody, isBodyRead } from './requests/body.ts';
+import { Tally } from '../tally.ts';
 
 interface AdmissionOptions {
   /** Requests of all senders that may be in work at once. */
@@ -31,8 +32,8 @@ const pause = () => 1 + Math.floor(Math.random() * 3);
  */
 export function admitRequests({ most, log, registry }: AdmissionOptions): RequestHandler {
   const perSender = Math.max(1, Math.ceil(most / 2));
-  const bySender = new Map<string, number>();
-  let inWork = 0;
+  /** Requests in work, by sender. */
+  const inWork = new Tally();
   let untold = 0;
   const refused = new Counter({
     name: 'http_requests_refused_total',
@@ -45,7 +46,7 @@ export function admitRequests({ most, log, registry }: AdmissionOptions): Reques
     help: 'Requests whose answer has not begun.',
     registers: [registry],
     collect() {
-      this.set(inWork);
+      this.set(inWork.total);
     },
   });
 
@@ -54,17 +55,17 @@ export function admitRequests({ most, log, registry }: AdmissionOptions): Reques
     untold += 1;
     if (untold > 1) return;
     setTimeout(() => {
-      log.warn({ refused: untold, inWork }, 'too many requests at once: some were refused');
+      log.warn({ refused: untold, inWork: inWork.total }, 'too many requests at once: some were refused');
       untold = 0;
     }, TOLD_EVERY_MS).unref();
   };
 
   const refusalFor = (sender: string): ApiError | null => {
-    if (inWork >= most) {
+    if (inWork.total >= most) {
       refused.inc({ whose: 'everybody' });
       return errors.overloaded();
     }
-    if ((bySender.get(sender) ?? 0) < perSender) return null;
+    if (inWork.of(sender) < perSender) return null;
     refused.inc({ whose: 'sender' });
     return errors.callerBusy();
   };
@@ -78,17 +79,7 @@ export function admitRequests({ most, log, registry }: AdmissionOptions): Reques
 
   const hold = (sender: string, response: Response) => {
     if (response.closed || response.headersSent) return;
-    inWork += 1;
-    bySender.set(sender, (bySender.get(sender) ?? 0) + 1);
-    let isHeld = true;
-    const leave = () => {
-      if (!isHeld) return;
-      isHeld = false;
-      inWork -= 1;
-      const left = (bySender.get(sender) ?? 1) - 1;
-      if (left === 0) bySender.delete(sender);
-      else bySender.set(sender, left);
-    };
+    const leave = inWork.hold(sender);
     response.once('close', leave);
     const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => Response;
     response.writeHead = ((...args: unknown[]) => {

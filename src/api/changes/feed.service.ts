@@ -4,6 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Caller } from '../../auth/caller.ts';
 import type { Queryable } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { Tally } from '../../tally.ts';
 import type { Audience, Reset } from './changes.model.ts';
 import {
   findHorizon,
@@ -58,6 +59,8 @@ interface Listener {
   lastEventId: string | undefined;
   checkedAt: number;
   sentAt: number;
+  /** Gives the place of the caller back. */
+  leave: () => void;
 }
 
 interface Letter {
@@ -98,7 +101,7 @@ interface FeedOptions {
 export class ChangeFeed {
   readonly #options: FeedOptions;
   readonly #listeners = new Set<Listener>();
-  readonly #byUser = new Map<string, number>();
+  readonly #byUser = new Tally();
   readonly #cuts: Counter<'why'>;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
@@ -126,7 +129,7 @@ export class ChangeFeed {
   /** Refuses a listener for whom there is no place. Errors: tooManyListeners (429), overloaded (503). */
   requirePlace(userId: string): void {
     const retryAfter = 5 + Math.floor(Math.random() * 10);
-    if ((this.#byUser.get(userId) ?? 0) >= Math.min(MOST_OF_CALLER, Math.ceil(this.#options.most / 2)))
+    if (this.#byUser.of(userId) >= Math.min(MOST_OF_CALLER, Math.ceil(this.#options.most / 2)))
       throw errors.tooManyListeners().with({ retryAfter });
     if (this.#listeners.size >= this.#options.most) throw errors.overloaded().with({ retryAfter });
   }
@@ -147,9 +150,9 @@ export class ChangeFeed {
       lastEventId,
       checkedAt: now,
       sentAt: now,
+      leave: this.#byUser.hold(userId),
     };
     this.#listeners.add(listener);
-    this.#byUser.set(userId, (this.#byUser.get(userId) ?? 0) + 1);
     if (this.#listeners.size === 1 && !this.#looking) this.#plan(0);
     return () => this.#forget(listener);
   }
@@ -163,11 +166,8 @@ export class ChangeFeed {
   }
 
   #forget(listener: Listener): void {
-    if (!this.#listeners.delete(listener)) return;
-    const { userId } = listener.question;
-    const left = (this.#byUser.get(userId) ?? 1) - 1;
-    if (left === 0) this.#byUser.delete(userId);
-    else this.#byUser.set(userId, left);
+    this.#listeners.delete(listener);
+    listener.leave();
   }
 
   #end(listener: Listener, why: Why): void {

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { errors } from '../../errors.ts';
+import { Tally } from '../../tally.ts';
 
 /** Bytes of each body that nobody counts, so that ordinary requests pass while others send a lot. */
 const UNCOUNTED = 65_536;
@@ -10,8 +11,8 @@ const UNCOUNTED = 65_536;
  */
 export class HeldBodies {
   readonly #most: number;
-  readonly #bySender = new Map<string, number>();
-  #held = 0;
+  /** Bytes that are held, by sender. */
+  readonly #held = new Tally();
 
   constructor(megabytes: number) {
     this.#most = megabytes * 1_048_576;
@@ -21,24 +22,17 @@ export class HeldBodies {
   begin(sender: string, response: Response): (length: number) => void {
     let counted = 0;
     response.once('close', () => {
-      this.#add(sender, -counted);
+      this.#held.add(sender, -counted);
       counted = 0;
     });
     return (length) => {
       const more = length - UNCOUNTED - counted;
       // what is read after the sender has left is thrown away at once
       if (more <= 0 || response.closed) return;
-      if (this.#held + more > this.#most) throw errors.overloaded().with({ retryAfter: 1 });
-      if ((this.#bySender.get(sender) ?? 0) + more > this.#most / 2) throw errors.callerBusy().with({ retryAfter: 1 });
+      if (this.#held.total + more > this.#most) throw errors.overloaded().with({ retryAfter: 1 });
+      if (this.#held.of(sender) + more > this.#most / 2) throw errors.callerBusy().with({ retryAfter: 1 });
       counted += more;
-      this.#add(sender, more);
+      this.#held.add(sender, more);
     };
-  }
-
-  #add(sender: string, bytes: number): void {
-    this.#held += bytes;
-    const left = (this.#bySender.get(sender) ?? 0) + bytes;
-    if (left === 0) this.#bySender.delete(sender);
-    else this.#bySender.set(sender, left);
   }
 }
