@@ -9,31 +9,7 @@ export { deleteExpired, endSessions, findSession, listSessions, type SignInMetho
 const SESSION_DAYS = 30;
 export const SESSION_SECONDS = SESSION_DAYS * 86_400;
 
-/** What is known of a session besides its user and its end. */
-interface SessionFacts {
-  handle: string;
-  method: SignInMethod;
-  ipAddress: string | null;
-  userAgent: string | null;
-}
-
-declare module 'lucia' {
-  interface Register {
-    Lucia: Lucia;
-    DatabaseSessionAttributes: SessionFacts;
-    UserId: string;
-  }
-}
-
 const TOKEN = /^[a-z2-7]{40}$/;
-
-/** A session as the store finds it, by the hash of its token. */
-export interface FoundSession extends SessionFacts {
-  userId: string;
-  expiresAt: Date;
-}
-
-type Find = (hash: Buffer) => Promise<FoundSession | undefined>;
 
 /**
  * What lucia asks of a store, of which each call needs one part. lucia takes the token for the session's id; only the token's SHA-256 is ever stored. The
@@ -53,14 +29,17 @@ const UNUSED: Adapter = {
 const lucia = (used: Partial<Adapter>) => new Lucia({ ...UNUSED, ...used }, { sessionExpiresIn: new TimeSpan(SESSION_DAYS, 'd') });
 
 /** Finds the session that a token opens, or null. `find` is asked only about a text that has the form of a token. */
-export async function validateSession(token: string, find: Find): Promise<FoundSession | null> {
+export async function validateSession<T extends { userId: string; expiresAt: Date }>(
+  token: string,
+  find: (hash: Buffer) => Promise<T | undefined>,
+): Promise<T | null> {
   if (!TOKEN.test(token)) return null;
   const found = await find(hashToken(token));
   if (!found) return null;
-  const { userId, expiresAt, handle, method, ipAddress, userAgent } = found;
+  const { userId, expiresAt } = found;
   const { session } = await lucia({
     getSessionAndUser: async () => [
-      { id: token, userId, expiresAt, attributes: { handle, method, ipAddress, userAgent } },
+      { id: token, userId, expiresAt, attributes: {} },
       { id: userId, attributes: {} },
     ],
   }).validateSession(token);
@@ -73,16 +52,12 @@ export async function startSession(
   session: { userId: string; method: SignInMethod; ipAddress: string | null; userAgent: string | null },
 ): Promise<{ token: string; handle: string }> {
   const handle = randomUUIDv7();
+  const userAgent = session.userAgent?.slice(0, 512) ?? null;
   const { id: token } = await lucia({
-    setSession: async ({ id, userId, expiresAt, attributes }) => {
-      await insertSession(tx, { ...attributes, tokenHash: hashToken(id), userId, expiresAt });
+    setSession: async ({ id, expiresAt }) => {
+      await insertSession(tx, { ...session, userAgent, handle, tokenHash: hashToken(id), expiresAt });
     },
-  }).createSession(session.userId, {
-    handle,
-    method: session.method,
-    ipAddress: session.ipAddress,
-    userAgent: session.userAgent?.slice(0, 512) ?? null,
-  });
+  }).createSession(session.userId, {});
   return { token, handle };
 }
 

@@ -16,9 +16,7 @@ export async function admitBySession(
   const token = readCookie(request, 'session');
   if (token === undefined) return null;
   const ctx = getContext(request);
-  let admission: SessionAdmission | undefined;
-  const valid = await validateSession(token, async (hash) => (admission = await admitSession(ctx.admission, hash, question)));
-  if (!valid || !admission) return null;
-  if (admission.renewed) setSessionCookie(ctx, response, token);
+  const admission = await validateSession(token, (hash) => admitSession(ctx.admission, hash, question));
+  if (admission?.renewed === true) setSessionCookie(ctx, response, token);
   return admission;
 }
