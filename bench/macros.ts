@@ -154,7 +154,6 @@ async function coldStart(language: MacroLanguage, level: Level, dataDir: string)
     level,
     acceptRoot: true,
     warm: 0,
-    keep: 0,
   });
   const times: number[] = [];
   try {
@@ -163,7 +162,8 @@ async function coldStart(language: MacroLanguage, level: Level, dataDir: string)
       const { results } = await sandbox.run({
         language,
         code: TRACE[language],
-        version: 'cold',
+        // another version each turn, so that no process serves two of them
+        version: `cold ${turn}`,
         caller: 'bench',
         items: [{ id: '1', data: itemOf(1) }],
         timeoutMs: 20_000,

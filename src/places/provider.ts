@@ -16,7 +16,6 @@ interface ProviderOptions {
   mostFailures?: number;
   /** Milliseconds; 30 000 by default. */
   restMs?: number;
-  userAgent?: string;
 }
 
 const LARGEST_ANSWER = 2_000_000;
@@ -132,7 +131,7 @@ async function readBounded(response: Response): Promise<unknown> {
  * refused at once and not after a time-out each.
  */
 export function openProvidedPlaces(options: ProviderOptions): Places {
-  const { url, kind, timeoutMs = 3_000, mostFailures = 5, restMs = 30_000, userAgent = 'fieldlake' } = options;
+  const { url, kind, timeoutMs = 3_000, mostFailures = 5, restMs = 30_000 } = options;
   const cache = new LRUCache<string, PlaceResult[]>({ max: MOST_CACHED, ttl: CACHED_MS });
   let failures = 0;
   let restingUntil = 0;
@@ -148,7 +147,7 @@ export function openProvidedPlaces(options: ProviderOptions): Places {
       const response = await fetch(`${url}${key}`, {
         signal: AbortSignal.timeout(timeoutMs),
         redirect: 'error',
-        headers: { accept: 'application/json', 'user-agent': userAgent },
+        headers: { accept: 'application/json', 'user-agent': 'fieldlake' },
       });
       if (!response.ok) throw new Error(`the place server answered ${response.status}`);
       const answer = await readBounded(response);

@@ -17,16 +17,18 @@ import type { Begun } from './seccomp.ts';
 
 /** What the machine has to build boxes with. */
 export interface BoxTools {
-  bwrap: string;
   node: string;
   /** Files with the system-call filters. */
   filters: Readonly<Record<Begun, string>>;
   runtimes: Runtimes;
   /** The system's interpreter and the folders that it imports from. */
   python?: { executable: string; folders: readonly string[] };
-  /** R's home folder. */
-  rHome?: string;
+  hasR: boolean;
 }
+
+export const BWRAP = '/usr/bin/bwrap';
+/** The folder that R lies in. */
+export const R_HOME = '/usr/lib/R';
 
 /** Where the files that a box starts from lie inside it. */
 const INSIDE = '/box';
@@ -55,7 +57,7 @@ const box = (
   command: readonly string[],
   options: { env: Record<string, string>; begun: Begun; files: 'none' | 'temporary' },
 ): Launch => ({
-  file: tools.bwrap,
+  file: BWRAP,
   args: [
     ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
     ...['--uid', '1000', '--gid', '1000', '--hostname', 'box', '--clearenv'],
@@ -92,23 +94,23 @@ const R_PROCESSES = 3;
 /** Limits the processes of R's box to those that it needs, because R cannot lower a limit of its own copy as Python does. */
 const onlyCopies = (): string[] => (PRLIMIT === undefined ? [] : [PRLIMIT, `--nproc=${R_PROCESSES}`, '--']);
 
-const withR = (tools: BoxTools, home: string, limits: Limits): Launch => {
+const withR = (tools: BoxTools, limits: Limits): Launch => {
   const files = inside(tools, ['harness.R', 'helpers.R', 'fits.R', 'curves.R', 'proof.R']);
-  const parts = known([home, '/usr/share/R', '/etc/R', '/usr/local/lib/R/site-library', '/usr/lib/R/site-library']);
-  const folders = parts.filter((path) => path === home || !path.startsWith(`${home}/`)).flatMap(readOnly);
+  const parts = known([R_HOME, '/usr/share/R', '/etc/R', '/usr/local/lib/R/site-library', '/usr/lib/R/site-library']);
+  const folders = parts.filter((path) => path === R_HOME || !path.startsWith(`${R_HOME}/`)).flatMap(readOnly);
   const env = {
     ...PLAIN,
     ...SINGLE_THREAD,
-    R_HOME: home,
+    R_HOME,
     // The harness loads the packages, after it has taken away what their loading would call.
     R_DEFAULT_PACKAGES: 'NULL',
     R_SHARE_DIR: '/usr/share/R/share',
     R_INCLUDE_DIR: '/usr/share/R/include',
     R_DOC_DIR: '/usr/share/R/doc',
     R_LIBS_SITE: known(['/usr/local/lib/R/site-library', '/usr/lib/R/site-library']).join(':'),
-    LD_LIBRARY_PATH: `${home}/lib`,
+    LD_LIBRARY_PATH: `${R_HOME}/lib`,
   };
-  const command = [...onlyCopies(), join(home, 'bin/exec/R'), '--vanilla', '--no-echo', `--file=${join(INSIDE, 'harness.R')}`];
+  const command = [...onlyCopies(), join(R_HOME, 'bin/exec/R'), '--vanilla', '--no-echo', `--file=${join(INSIDE, 'harness.R')}`];
   const programs = PRLIMIT === undefined ? [] : readOnly(PRLIMIT);
   const binds = [...folders, ...programs, ...files];
   return limitLaunch(box(tools, binds, command, { env, begun: 'copies', files: 'temporary' }), limits, 'address');
@@ -131,7 +133,7 @@ const withNode = (tools: BoxTools, limits: Limits, hurried: boolean): Launch => 
 export const makeBoxLaunch = (language: MacroLanguage, tools: BoxTools, limits: Limits, hurried: boolean): Launch => {
   if (language === 'javascript') return withNode(tools, limits, hurried);
   if (language === 'python' && tools.python !== undefined) return withPython(tools, tools.python, limits);
-  if (language === 'r' && tools.rHome !== undefined) return withR(tools, tools.rHome, limits);
+  if (language === 'r' && tools.hasR) return withR(tools, limits);
   throw new Error(`There is no interpreter for ${language}.`);
 };
 

@@ -9,13 +9,13 @@ export interface PoolSettings {
   launch: (language: MacroLanguage, hurried: boolean) => Launch;
   /** Started processes that wait for work, per language. */
   warm: number;
-  /** A process is replaced after this many items. */
-  itemsPerProcess: number;
-  /** How long a process waits for the next batch of the same caller and version before it ends. */
-  keepMs: number;
-  /** How many processes wait in this way, over all callers. */
-  keep: number;
 }
+
+/** A process is replaced after this many items. */
+const ITEMS_PER_PROCESS = 5_000;
+/** How long a process waits for the next batch of the same caller and version before it ends, and how many wait in this way, over all callers. */
+const KEPT_MS = 10_000;
+const MOST_KEPT = 4;
 
 /** A start takes from the processor what others need. It waits until nobody has asked for `QUIET_MS`, but for no longer than `LATEST_MS`. */
 const QUIET_MS = 250;
@@ -65,14 +65,14 @@ export class Pool {
   sourceFor(job: MacroJob): ProcessSource {
     const key = owner(job);
     return {
-      itemsPerProcess: this.#settings.itemsPerProcess,
+      itemsPerProcess: ITEMS_PER_PROCESS,
       take: () => {
         const process = this.#takeKept(key) ?? this.#takeWarm(job.language);
         this.#refillSoon();
         return process;
       },
       giveBack: (process, sound) => {
-        if (sound && !this.#closed && this.#settings.keep > 0 && !this.#kept.has(key)) this.#keepFor(key, process);
+        if (sound && !this.#closed && !this.#kept.has(key)) this.#keepFor(key, process);
         else process.kill();
       },
     };
@@ -128,9 +128,9 @@ export class Pool {
       this.#kept.delete(name);
       kept.process.kill();
     };
-    this.#kept.set(key, { process, timer: setTimeout(() => release(key), this.#settings.keepMs).unref() });
+    this.#kept.set(key, { process, timer: setTimeout(() => release(key), KEPT_MS).unref() });
     for (const name of this.#kept.keys()) {
-      if (this.#kept.size <= this.#settings.keep) break;
+      if (this.#kept.size <= MOST_KEPT) break;
       release(name);
     }
   }

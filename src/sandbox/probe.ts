@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readJson } from '../json.ts';
-import { makeBoxLaunch, findPythonFolders, type BoxTools } from './bubblewrap.ts';
+import { BWRAP, R_HOME, makeBoxLaunch, findPythonFolders, type BoxTools } from './bubblewrap.ts';
 import { makeEmbeddedLaunch, makeSnapshot, type Limits } from './embedded.ts';
 import { START_MS, type LevelReport, type MacroLanguage } from './job.ts';
 import { MacroProcess, type Launch } from './process.ts';
@@ -24,14 +24,13 @@ export interface ProbeSettings {
   level: 'best' | 'bubblewrap' | 'embedded';
   /** Whether embedded processes may run as root when the user of `identity` cannot read the program's files. The operator has to ask for it. */
   acceptRoot: boolean;
-  bwrap: string;
   python: string;
-  rHome: string;
   node: string;
   limits: Limits;
-  /** The first of 1,000 users that processes run as when this process is root. */
-  firstUid: number;
 }
+
+/** The first of 1,000 users that processes run as when this process is root. */
+const FIRST_UID = 64_000;
 
 export interface Prepared extends LevelReport {
   /** Absent when the language is unavailable. `hurried`: somebody waits for the process. */
@@ -46,20 +45,19 @@ const INSTALL: Readonly<Record<MacroLanguage, string>> = {
 
 /** Finds the files that the boxes of the operating system are built from. Asking the interpreter where it imports from runs nobody's code. */
 const findTools = async (settings: ProbeSettings): Promise<BoxTools | string> => {
-  const { bwrap, python, rHome, node, runtimes, folder } = settings;
+  const { python, node, runtimes, folder } = settings;
   if (process.platform !== 'linux' || (process.arch !== 'x64' && process.arch !== 'arm64'))
     return `there is no bubblewrap for ${process.platform} on ${process.arch}`;
-  if (!existsSync(bwrap)) return `${bwrap} is not installed`;
+  if (!existsSync(BWRAP)) return `${BWRAP} is not installed`;
   const filters = { threads: join(folder, 'threads.bpf'), copies: join(folder, 'copies.bpf') };
   await writeFile(filters.threads, buildSeccompFilter(process.arch, 'threads'));
   await writeFile(filters.copies, buildSeccompFilter(process.arch, 'copies'));
-  const tools: BoxTools = { bwrap, node, runtimes, filters };
+  const tools: BoxTools = { node, runtimes, filters, hasR: existsSync(join(R_HOME, 'bin/exec/R')) };
   if (existsSync(python)) {
     const asked = ['-I', '-c', 'import json, sys; print(json.dumps([p for p in sys.path]))'];
     const said = await run(python, asked, { env: {}, timeout: START_MS }).catch(() => undefined);
     if (said) tools.python = { executable: realpathSync(python), folders: findPythonFolders(readJson(said.stdout) as string[]) };
   }
-  if (existsSync(join(rHome, 'bin/exec/R'))) tools.rHome = rHome;
   return tools;
 };
 
@@ -95,14 +93,14 @@ const tryOut = async (launch: Launch): Promise<string | undefined> => {
 
 /** Finds the level at which each language can run on this machine by starting a process of it. */
 export const chooseLevels = async (settings: ProbeSettings, languages: readonly MacroLanguage[]): Promise<Map<MacroLanguage, Prepared>> => {
-  const { level, runtimes, limits, node, acceptRoot, firstUid } = settings;
+  const { level, runtimes, limits, node, acceptRoot } = settings;
   const root = process.getuid?.() === 0;
   // Services on one machine start at different users, or their processes would be counted together and find no room for a thread.
   let turn = randomInt(1000);
   /** Each process gets another user, so that none can touch its neighbour and each has its own count of processes. */
   const dropped = (launch: Launch): Launch => {
     if (!root) return launch;
-    const id = firstUid + (turn++ % 1000);
+    const id = FIRST_UID + (turn++ % 1000);
     return { ...launch, identity: { uid: id, gid: id } };
   };
   const tools = level === 'embedded' ? 'the configuration asks for the embedded level' : await findTools(settings);

@@ -47,8 +47,6 @@ export interface SandboxSettings {
   waitingPerCaller?: number;
   /** Waiting processes per language. */
   warm?: number;
-  /** How many processes stay with their caller and version after a batch. */
-  keep?: number;
   memoryMb?: number;
 }
 
@@ -64,12 +62,9 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
       keepIn: settings.keepIn,
       level: settings.level ?? 'best',
       acceptRoot: settings.acceptRoot ?? false,
-      bwrap: '/usr/bin/bwrap',
       python: settings.python ?? '/usr/bin/python3',
-      rHome: '/usr/lib/R',
       node: process.execPath,
       limits: { memoryMb: settings.memoryMb ?? 1536, cpuSeconds: 3_000, fileMb: 32 },
-      firstUid: 64_000,
     },
     languages,
   );
@@ -84,9 +79,6 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
   const pool = new Pool({
     launch: (language, hurried) => requireLaunch(language)(hurried),
     warm: settings.warm ?? 1,
-    itemsPerProcess: 5_000,
-    keepMs: 10_000,
-    keep: settings.keep ?? 4,
   });
   const checkers = new Map<MacroLanguage, Checker>();
   let closed = false;

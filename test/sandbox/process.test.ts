@@ -24,9 +24,9 @@ describe.runIf(LEVELS.bubblewrap.runs)(`a process ${titleOf('bubblewrap')}`, () 
     folder = mkdtempSync(join(tmpdir(), 'fieldlake-process-'));
     chmodSync(folder, 0o755);
     const limits = { memoryMb: 1536, cpuSeconds: 600, fileMb: 32 };
-    const programs = { bwrap: '/usr/bin/bwrap', python: '/usr/bin/python3', rHome: '/usr/lib/R', node: process.execPath };
+    const programs = { python: '/usr/bin/python3', node: process.execPath };
     const runtimes = findRuntimes(join(import.meta.dirname, '..', '..', 'src', 'sandbox', 'runtimes'));
-    const settings = { runtimes, folder, level: 'bubblewrap', acceptRoot: false, ...programs, limits, firstUid: 64_000 } as const;
+    const settings = { runtimes, folder, level: 'bubblewrap', acceptRoot: false, ...programs, limits } as const;
     javascript = (await chooseLevels(settings, ['javascript'])).get('javascript')!;
     python = (await chooseLevels(settings, ['python'])).get('python')!;
     again = (await chooseLevels(settings, ['javascript'])).get('javascript')!;
