@@ -12,7 +12,8 @@ export type Decision =
 
 const NOT_FOUND = { organizationId: null, source: null };
 
-function decisionOf({ organizationId, source }: { organizationId: string | null; source: AccessSource | null }): Decision {
+/** Makes the decision of what the procedure found: the owner of a resource, and the source that allows what was asked. */
+export function makeDecision({ organizationId, source }: { organizationId: string | null; source: AccessSource | null }): Decision {
   if (organizationId === null) return { allow: false, reason: 'not-found', organizationId: null };
   if (source === null) return { allow: false, reason: 'forbidden', organizationId };
   return { allow: true, reason: source, organizationId };
@@ -21,8 +22,8 @@ function decisionOf({ organizationId, source }: { organizationId: string | null;
 /** Decides one question in one statement. */
 export async function decide(db: Queryable, userId: string, type: ResourceType, resourceId: string, action: Action): Promise<Decision> {
   // questions of the same moment share one statement, and a malformed id would fail it for all of them
-  if (!isUuid(userId) || !isUuid(resourceId)) return decisionOf(NOT_FOUND);
-  return decisionOf((await findDecision(db, { userId, type, resourceId, action })) ?? NOT_FOUND);
+  if (!isUuid(userId) || !isUuid(resourceId)) return makeDecision(NOT_FOUND);
+  return makeDecision((await findDecision(db, { userId, type, resourceId, action })) ?? NOT_FOUND);
 }
 
 /** Answers the decision when access is granted. Otherwise throws what the caller is to see: 404 for what does not exist, 403 for what is denied. */
@@ -39,7 +40,7 @@ export async function requireAccessToAll(
   resourceIds: readonly string[],
   action: Action,
 ): Promise<void> {
-  for (const row of await listDecisions(db, userId, type, resourceIds, action)) requireGranted(decisionOf(row), type, action);
+  for (const row of await listDecisions(db, userId, type, resourceIds, action)) requireGranted(makeDecision(row), type, action);
 }
 
 export function requireGranted(decision: Decision, type: ResourceType, action: Action): Extract<Decision, { allow: true }> {

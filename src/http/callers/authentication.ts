@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { hashApiKey, isWellFormedApiKey, KEY_PREFIX } from '../../auth/proofs/api-keys.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { requireGranted, type Decision } from '../../authorization/access.ts';
+import { makeDecision, requireGranted } from '../../authorization/access.ts';
 import { ACTIONS, RESOURCE_TYPES, TRANSFERABLE, type Action, type ResourceType } from '../../authorization/roles.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
@@ -61,12 +61,6 @@ function refuseMalformedPath(request: Request): void {
   for (const [name, value] of Object.entries(request.params))
     if (name === 'resourceType') checkResourceType(String(value));
     else if (/(^id|Id)$/.test(name) && !isUuid(String(value))) throw errors.invalidId(name);
-}
-
-function decisionOf(admission: Admission | SessionAdmission): Decision {
-  if (admission.organizationId === null) return { allow: false, reason: 'not-found', organizationId: null };
-  if (admission.source === null) return { allow: false, reason: 'forbidden', organizationId: admission.organizationId };
-  return { allow: true, reason: admission.source, organizationId: admission.organizationId };
 }
 
 async function spendRate(request: Request, response: Response, admission: Admission): Promise<void> {
@@ -147,7 +141,7 @@ export async function expressAuthentication(
   noteTime(exchange, 'auth', performance.now() - start);
   if (badType !== undefined) throw badType as Error;
   refuseMalformedPath(request);
-  if (guard) requireGranted(decisionOf(admission), guard.type, guard.action);
+  if (guard) requireGranted(makeDecision(admission), guard.type, guard.action);
 
   const caller: Caller = {
     userId: admission.userId,
