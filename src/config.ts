@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { splitOrigins, checkRelyingParty, checkSharedDomain } from './auth/web-settings.ts';
+import { splitOrigins, checkRelyingParty, checkSharedDomain, isLoopback } from './auth/web-settings.ts';
 import { StartError } from './errors.ts';
 import { MAIL_ENVIRONMENT } from './mail/settings.ts';
 import { describeMisspelled } from './misspelled.ts';
@@ -138,14 +138,13 @@ const Environment = z.object({
   PLACES_KIND: z.enum(['photon', 'nominatim']).default('photon'),
 });
 
-const isLoopback = (url: string) => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(new URL(url).hostname);
 const withoutSlash = (url: string) => url.replace(/\/$/, '');
 
 /** `url`: where people sign in. `apiUrl`: where their public facts are read. */
 function provider(name: string, id: string | undefined, secret: string | undefined, urls: { url: string; apiUrl: string }) {
   if (id === undefined && secret === undefined) return undefined;
   for (const url of [urls.url, urls.apiUrl])
-    if (url.startsWith('http:') && !isLoopback(url))
+    if (url.startsWith('http:') && !isLoopback(new URL(url).hostname))
       throw new ConfigError(`${name}_URL and ${name}_API_URL must be https; only a loopback address may be http.`);
   if (id === undefined || secret === undefined)
     throw new ConfigError(`${name}_CLIENT_ID and ${name}_CLIENT_SECRET must be given together.`);

@@ -1,7 +1,5 @@
 import type { Context } from '../context.ts';
-import { isAddress, isWithin } from './web-settings.ts';
-
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
+import { isAddress, isLoopback, isWithin } from './web-settings.ts';
 
 type Site = Pick<Context, 'baseUrl' | 'config'>;
 
@@ -9,7 +7,7 @@ type Site = Pick<Context, 'baseUrl' | 'config'>;
 export function listTrustedOrigins({ baseUrl, config }: Site): string[] {
   const own = new URL(baseUrl);
   const port = own.port === '' ? '' : `:${own.port}`;
-  const names = LOOPBACK.test(own.hostname) ? ['localhost', '127.0.0.1', '[::1]'].map((host) => `${own.protocol}//${host}${port}`) : [];
+  const names = isLoopback(own.hostname) ? ['localhost', '127.0.0.1', '[::1]'].map((host) => `${own.protocol}//${host}${port}`) : [];
   return [own.origin, ...names, ...config.web.trustedOrigins];
 }
 

@@ -17,6 +17,9 @@ export function splitOrigins(text: string): string[] {
 /** Whether a host is an IP address; one of IPv6 may stand in brackets. */
 export const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(':');
 
+/** Whether the host of a URL is this machine. */
+export const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(host);
+
 /** Whether a host is a domain or below it. */
 export const isWithin = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`);
 
