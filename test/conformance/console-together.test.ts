@@ -17,6 +17,10 @@ async function call(method: 'POST' | 'PATCH' | 'PUT', path: string, body: object
   expect(answer.status, answer.text).toBeLessThan(300);
   return answer.body as Record<string, string>;
 }
+const flowOf = (name: string) => ({
+  nodes: [{ id: 'start', type: 'instruction', name, content: { text: 'Begin here.' }, isStart: true }],
+  edges: [],
+});
 const noteOf = (content: string) => ({ cells: [{ id: 'note', type: 'markdown', content }] });
 
 test('a workbook is saved beside another name of it, and over other cells after they were seen', { timeout: 180_000 }, async () => {
@@ -67,10 +71,6 @@ test('a flow that somebody else wrote meanwhile is seen before it is written ove
   const before = complaints.length;
   const experiment = await makeExperiment(site.owner, 'Walked by two');
   const path = `/api/v1/experiments/${experiment}/flow`;
-  const flowOf = (name: string) => ({
-    nodes: [{ id: 'start', type: 'instruction', name, content: { text: 'Begin here.' }, isStart: true }],
-    edges: [],
-  });
   await call('POST', path, flowOf('First'));
   await page.goto(`${site.baseUrl}/experiments/${experiment}/workbook`);
   await page.getByText('Edit the flow as JSON').click();
@@ -110,5 +110,88 @@ test('a dashboard of somebody else is seen before one decides', { timeout: 180_0
   await page.getByRole('button', { name: 'Save mine over it' }).click();
   await page.getByText('The dashboard is saved.').waitFor();
   expect((await site.owner('GET', `${path}/${id}`)).body.name).toBe('Mine');
+  expect(complaints.slice(before)).toEqual([]);
+});
+
+test('what is saved once more after one was told is not written over unseen', { timeout: 240_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const experiment = await makeExperiment(site.owner, 'Seen by three');
+  const within = `/experiments/${experiment}`;
+  const dashboard = await call('POST', `/api/v1${within}/dashboards`, { name: 'Season', widgets: [] });
+  const metadataOf = (name: string) => ({
+    metadata: {
+      name,
+      columns: [{ id: 'c1', name: 'plot', type: 'string' }],
+      rows: [{ _id: '1', c1: 'A' }],
+      identifierColumnId: 'c1',
+      experimentQuestionId: 'plot',
+    },
+  });
+  const metadata = await call('POST', `/api/v1${within}/metadata`, metadataOf('Season'));
+  const macro = await call('POST', '/api/v1/macros', { name: 'Season', language: 'python', code: 'output["n"] = 1\n' });
+  const named = (name: string) => ({ name });
+  for (const [at, field, method, path, bodyOf] of [
+    [`${within}/dashboards/${dashboard['id']}?edit=true`, '#dashboard-name', 'PATCH', `${within}/dashboards/${dashboard['id']}`, named],
+    [
+      `${within}/metadata/${metadata['metadataId']}?edit=true`,
+      '#metadata-name',
+      'PUT',
+      `${within}/metadata/${metadata['metadataId']}`,
+      metadataOf,
+    ],
+    [`/library/macros/${macro['id']}`, '#about-name', 'PUT', `/macros/${macro['id']}`, named],
+  ] as const) {
+    const stored = async () => JSON.stringify((await site.owner('GET', `/api/v1${path}`)).body);
+    await page.goto(site.baseUrl + at);
+    await page.locator(field).fill('Mine');
+    await call(method, `/api/v1${path}`, bodyOf('Second'));
+    const form = page.locator('form').filter({ has: page.locator(field) });
+    await form.getByRole('button', { name: 'Save', exact: true }).click();
+    const conflict = page.getByRole('alert').filter({ hasText: 'while you edited it' });
+    await conflict.waitFor();
+    await call(method, `/api/v1${path}`, bodyOf('Third'));
+    await page.getByRole('button', { name: 'Save mine over it' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Somebody saved once more' }).waitFor();
+    expect(await stored(), at).toContain('"Third"');
+    expect(await page.locator(field).inputValue()).toBe('Mine');
+    expect(await page.evaluate('document.activeElement.textContent'), at).toBe('Save mine over it');
+    await page.getByRole('button', { name: 'Save mine over it' }).click();
+    await expect.poll(stored).toContain('"Mine"');
+    await page.getByRole('button', { name: 'Save mine over it' }).waitFor({ state: 'detached' });
+  }
+  expect(complaints.slice(before)).toEqual([]);
+});
+
+test('two who write the first flow at once keep what they wrote', { timeout: 180_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  // what one wrote, and what the editor begins with
+  for (const mine of ['Mine', 'Begin']) {
+    const experiment = await makeExperiment(site.owner, 'First of two');
+    const path = `/api/v1/experiments/${experiment}/flow`;
+    await page.goto(`${site.baseUrl}/experiments/${experiment}/workbook`);
+    await page.getByText('Edit the flow as JSON').click();
+    const editor = page.getByRole('textbox', { name: 'Flow as JSON' });
+    await editor.waitFor();
+    if (mine !== 'Begin') await writeOver(editor, JSON.stringify(flowOf(mine)));
+    await call('POST', path, flowOf('Written by them'));
+    await page.locator('details').getByRole('button', { name: 'Save', exact: true }).click();
+    const behind = page.getByRole('alert').filter({ hasText: 'Yours is still here' });
+    const compared = behind.getByRole('textbox', { name: 'What mine changes of theirs' });
+    await compared
+      .getByText(/Written by them/)
+      .first()
+      .waitFor();
+    expect(await editor.textContent()).toContain(`"${mine}"`);
+    // a third saves before one decides
+    await call('PUT', path, flowOf('Written since'));
+    await behind.getByRole('button', { name: 'Save mine all the same' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Somebody saved once more' }).waitFor();
+    expect((await site.owner('GET', path)).body.graph.nodes[0].name).toBe('Written since');
+    await page.getByRole('button', { name: 'Save mine all the same' }).click();
+    await page.getByText('The flow is saved.').first().waitFor();
+    await expect.poll(async () => (await site.owner('GET', path)).body.graph.nodes[0].name).toBe(mine);
+  }
   expect(complaints.slice(before)).toEqual([]);
 });

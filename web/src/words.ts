@@ -25,6 +25,7 @@ const plain = {
     mine: 'Save mine over it',
     theirs: 'Drop mine and show theirs',
     see: 'See theirs in another tab',
+    again: 'Somebody saved once more since you were told, so nothing of yours is saved yet. Look at theirs again, then decide.',
     settings: 'Somebody changed this while you edited it. What you did is still here.',
   },
   choice: {

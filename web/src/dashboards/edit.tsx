@@ -7,7 +7,7 @@ import { sayDone } from '../shell/toasts.tsx';
 import { Conflict } from '../ui/conflict.tsx';
 import { InputField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
-import { isOutdated } from '../ui/forms.ts';
+import { isOutdated, useTold } from '../ui/forms.ts';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -46,18 +46,20 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
       setDraft((now) => (now === sent ? read.dashboard : now));
       sayDone(said.saved);
     },
+    // whoever decides writes over nothing newer than what is stored now
+    onError: (refusal) => (isOutdated(refusal) ? queryClient.invalidateQueries(dashboardQuery(id, dashboardId)) : undefined),
   });
-  const isConflict = isOutdated(error);
-  const decide = useMutation({
-    mutationFn: async (isMine: boolean) => {
+  const told = useTold({ error, isPending }, begun.tag);
+  const drop = useMutation({
+    mutationFn: async () => {
       const read = await queryClient.query({ ...dashboardQuery(id, dashboardId), staleTime: 0 });
-      if (isMine) return mutate({ tag: read.tag, sent: draft });
       reset();
       setBase(read);
       setDraft(read.dashboard);
     },
   });
-  const isBusy = isPending || decide.isPending;
+  const isBusy = isPending || drop.isPending;
+  const decide = (isMine: boolean) => (isMine && told !== undefined ? mutate({ tag: told.tag, sent: draft }) : drop.mutate());
   const change = (next: Partial<typeof draft>) => setDraft((before) => ({ ...before, ...next }));
   return (
     <>
@@ -98,10 +100,10 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
             />
           </div>
         )}
-        {isConflict ? (
-          <Conflict sentence={said.conflict} isSending={isBusy} decide={decide.mutate} error={decide.error} />
-        ) : (
+        {told === undefined ? (
           <Problem error={error} />
+        ) : (
+          <Conflict sentence={said.conflict} told={told} isSending={isBusy} decide={decide} error={drop.error ?? error} />
         )}
         <div className="inline">
           <SendButton type="submit" className="button primary" isSending={isBusy} isIdle={!isDirty}>

@@ -89,10 +89,10 @@ export function CodePanel<T extends { code: string }, N extends string>({
       ) : (
         <CopyButton kind={kind} name={name} copy={copy} />
       )}
-      {saving.isBehind ? (
-        <Behind theirs={code} mine={value.code} language={language} isSending={saving.isSaving} save={saving.saveOver} drop={saving.drop} />
-      ) : (
+      {saving.told === undefined ? (
         <Problem error={saving.error} />
+      ) : (
+        <Behind theirs={code} mine={value.code} language={language} told={saving.told} saving={saving} />
       )}
     </section>
   );

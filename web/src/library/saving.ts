@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { sayDone } from '../shell/toasts.tsx';
 import type { Draft } from './draft.ts';
-import { isOutdated } from '../ui/forms.ts';
+import { isOutdated, useTold, type Told } from '../ui/forms.ts';
 
 interface SavingProps<T, A> {
   draft: Draft<T>;
@@ -20,10 +20,10 @@ export interface Saving<T, A> {
   error: unknown;
   /** What was stored last; undefined before the first save. */
   stored: A | undefined;
-  /** Whether somebody else saved while this was written. */
-  isBehind: boolean;
+  /** That somebody else saved while this was written. */
+  told: Told | undefined;
   save: (written: T) => void;
-  /** Saves over what somebody else saved, after that was shown. */
+  /** Saves over what somebody else saved, which is shown beside it. */
   saveOver: () => void;
   /** Goes back to what is stored, and says no more what went wrong. */
   drop: () => void;
@@ -38,14 +38,15 @@ export function useSaving<T, A>({ draft, tag, store, says, renew }: SavingProps<
       sayDone(says(stored));
     },
     onError: (error) => {
-      if (isOutdated(error)) void renew();
+      if (isOutdated(error)) return renew();
     },
   });
+  const told = useTold(save, tag);
   return {
     isSaving: save.isPending,
     error: save.error,
     stored: save.data,
-    isBehind: draft.isChanged && save.variables?.withTag !== tag && isOutdated(save.error),
+    told: draft.isChanged ? told : undefined,
     save: (written) => save.mutate({ written, withTag: draft.tag }),
     saveOver: () => save.mutate({ written: draft.value, withTag: tag }),
     drop: () => {

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { queryClient } from '../api.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { Conflict } from '../ui/conflict.tsx';
-import { isOutdated } from '../ui/forms.ts';
+import { isOutdated, useTold } from '../ui/forms.ts';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
 import { words } from '../words.ts';
 import { isSound } from './draft.ts';
@@ -33,19 +33,21 @@ export function EditMetadata({ id, begun, stop }: EditProps) {
       setDraft((now) => (now === sent ? read.record.metadata : now));
       sayDone(said.saved);
     },
+    // whoever decides writes over nothing newer than what is stored now
+    onError: (refusal) => (isOutdated(refusal) ? queryClient.invalidateQueries(metadataQuery(id, metadataId)) : undefined),
   });
-  const decide = useMutation({
-    mutationFn: async (isMine: boolean) => {
+  const told = useTold({ error, isPending }, begun.tag);
+  const drop = useMutation({
+    mutationFn: async () => {
       const read = await queryClient.query({ ...metadataQuery(id, metadataId), staleTime: 0 });
-      if (isMine) return mutate({ tag: read.tag, sent: draft });
       reset();
       setBase(read);
       if (!isSound(read.record.metadata)) return stop();
       setDraft(read.record.metadata);
     },
   });
-  const isConflict = isOutdated(error);
-  const isBusy = isPending || decide.isPending;
+  const isBusy = isPending || drop.isPending;
+  const decide = (isMine: boolean) => (isMine && told !== undefined ? mutate({ tag: told.tag, sent: draft }) : drop.mutate());
   return (
     <>
       <LeaveQuestion isDirty={isDirty} question={said.leaveAsk} />
@@ -57,10 +59,10 @@ export function EditMetadata({ id, begun, stop }: EditProps) {
         isSending={isBusy}
         isChanged={isDirty}
         problem={
-          isConflict ? (
-            <Conflict sentence={said.conflict} isSending={isBusy} decide={decide.mutate} error={decide.error} />
-          ) : (
+          told === undefined ? (
             <FormProblem error={error} columns={draft.columns} />
+          ) : (
+            <Conflict sentence={said.conflict} told={told} isSending={isBusy} decide={decide} error={drop.error ?? error} />
           )
         }
         others={

@@ -66,8 +66,9 @@ export function MetadataPage() {
   const { data: read, error, refetch } = useQuery(metadataQuery(id, metadataId));
   const mayEdit = isAdmin && experiment.status !== 'archived';
   const [wasEditing, setEditing] = useState(false);
-  const isEditing = edit && (mayEdit || wasEditing);
-  // whoever began editing may go on; a later refusal is told when they save
+  const sound = read !== undefined && isSound(read.record.metadata);
+  const isEditing = edit && ((mayEdit && sound) || wasEditing);
+  // whoever began editing may go on; a later refusal, or what somebody else saved, is told when they save
   if (isEditing !== wasEditing) setEditing(isEditing);
   const remove = useMutation({
     mutationFn: (tag: string) => removeMetadata({ id, metadataId, tag }),
@@ -79,7 +80,6 @@ export function MetadataPage() {
   if (read === undefined) return <NotYet error={error} refetch={refetch} />;
   const { metadata } = read.record;
   const name = metadata.name === '' ? said.nameless : metadata.name;
-  const sound = isSound(metadata);
   const show = (isEdited: boolean) => void navigate({ search: isEdited ? { edit: true } : {}, ignoreBlocker: true });
   return (
     <div className="stack">
@@ -104,10 +104,10 @@ export function MetadataPage() {
           />
         ) : null}
       </div>
-      {!sound ? (
-        <p className="notice">{said.odd}</p>
-      ) : isEditing ? (
+      {isEditing ? (
         <EditMetadata key={metadataId} id={id} begun={read} stop={() => show(false)} />
+      ) : !sound ? (
+        <p className="notice">{said.odd}</p>
       ) : (
         <Shown id={id} read={read} />
       )}

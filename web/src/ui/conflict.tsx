@@ -1,5 +1,6 @@
 import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
+import { isOutdated, type Told } from './forms.ts';
 import { SendButton } from './send-button.tsx';
 
 const said = words.conflict;
@@ -7,17 +8,18 @@ const said = words.conflict;
 interface ConflictProps {
   /** What somebody else changed meanwhile. */
   sentence: string;
+  told: Told;
   isSending: boolean;
   decide: (isMine: boolean) => void;
-  /** Why the decision failed. */
+  /** Why the saving or the decision failed last. */
   error: unknown;
 }
 
 /** Lets a person decide between what they wrote and what somebody else saved meanwhile. */
-export function Conflict({ sentence, isSending, decide, error }: ConflictProps) {
+export function Conflict({ sentence, told, isSending, decide, error }: ConflictProps) {
   return (
     <div className="notice problem" role="alert">
-      <p>{sentence}</p>
+      <p key={told.tag}>{told.isAgain ? said.again : sentence}</p>
       <div className="inline">
         <SendButton isSending={isSending} onClick={() => decide(true)}>
           {said.mine}
@@ -30,7 +32,7 @@ export function Conflict({ sentence, isSending, decide, error }: ConflictProps) 
           {said.see}
         </a>
       </div>
-      <Problem error={error} />
+      <Problem error={isOutdated(error) ? null : error} />
     </div>
   );
 }

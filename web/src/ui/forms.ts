@@ -17,8 +17,26 @@ export function resetOnceTaken(form: HTMLFormElement): () => void {
   };
 }
 
-/** Whether somebody else saved meanwhile what was to be changed. */
-export const isOutdated = (error: unknown): boolean => error instanceof ProblemError && error.status === 412;
+/** Whether somebody else saved meanwhile what was to be changed, or made what was to be made. */
+export const isOutdated = (error: unknown): boolean =>
+  error instanceof ProblemError && (error.status === 412 || error.code === 'FLOW_EXISTS');
+
+/** That somebody else saved meanwhile, as a person was told it. */
+export interface Told {
+  /** Of what was stored then. Whoever saves over it writes over nothing newer. */
+  tag: string;
+  /** Somebody saved once more after it was told. */
+  isAgain: boolean;
+}
+
+/** Remembers what a person was told of the saving of others, until theirs is saved or dropped. `newest` is the tag that was read last. */
+export function useTold({ error, isPending }: { error: unknown; isPending: boolean }, newest: string): Told | undefined {
+  const [told, setTold] = useState<Told & { refusal: unknown }>();
+  if (isOutdated(error) && told?.refusal !== error)
+    setTold({ refusal: error, tag: newest, isAgain: told !== undefined && (told.isAgain || told.tag !== newest) });
+  else if (error === null && !isPending && told !== undefined) setTold(undefined);
+  return told;
+}
 
 /** The tag to send with what a form holds, what to do as it is written in, and once that is taken. */
 interface Begun {

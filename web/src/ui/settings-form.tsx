@@ -6,7 +6,7 @@ import { sayDone } from '../shell/toasts.tsx';
 import { words } from '../words.ts';
 import { Conflict } from './conflict.tsx';
 import { Form, type Fields } from './form.tsx';
-import { fieldsOf, isOutdated, resetOnceTaken, useBegun } from './forms.ts';
+import { fieldsOf, isOutdated, resetOnceTaken, useBegun, useTold } from './forms.ts';
 import { KeepWritten } from './leave-question.tsx';
 import { SendButton } from './send-button.tsx';
 
@@ -42,11 +42,12 @@ export function SettingsForm<T>({ stored, tag, read, save, says, done, children,
     // whoever decides sees what is stored now, and writes over nothing newer
     onError: (refusal) => (isOutdated(refusal) ? queryClient.invalidateQueries() : undefined),
   });
+  const told = useTold({ error, isPending }, tag);
   const send = (over: string) => {
     if (form.current !== null) mutate({ over, wanted: read(fieldsOf(form.current)) }, { onSuccess: resetOnceTaken(form.current) });
   };
   const decide = (isMine: boolean) => {
-    if (isMine) return send(tag);
+    if (isMine) return send(told?.tag ?? begun.tag);
     form.current?.reset();
     begun.end();
     reset();
@@ -55,10 +56,10 @@ export function SettingsForm<T>({ stored, tag, read, save, says, done, children,
     <Form ref={form} className="stack" send={() => send(begun.tag)} onChange={begun.begin}>
       <KeepWritten />
       {children}
-      {isOutdated(error) ? (
-        <Conflict sentence={words.conflict.settings} isSending={isPending} decide={decide} error={null} />
-      ) : (
+      {told === undefined ? (
         <Problem error={error} />
+      ) : (
+        <Conflict sentence={words.conflict.settings} told={told} isSending={isPending} decide={decide} error={error} />
       )}
       <div className="inline">
         <SendButton type="submit" className="button primary" isSending={isPending}>

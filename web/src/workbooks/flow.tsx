@@ -53,18 +53,18 @@ function Steps({ graph: { nodes, edges } }: { graph: FlowGraph }) {
 interface FlowFormProps {
   id: string;
   graph: FlowGraph | undefined;
-  /** Tag of the stored flow; undefined without one. */
-  tag: string | undefined;
+  /** Tag of the stored flow; empty without one. */
+  tag: string;
 }
 
 function FlowForm({ id, graph, tag }: FlowFormProps) {
   const stored = JSON.stringify(graph ?? FIRST, null, 2);
-  const draft = useDraft(stored, tag ?? '');
+  const draft = useDraft(stored, tag);
   const problem = findJsonProblem(draft.value);
   const saving = useSaving({
     draft,
-    tag: tag ?? '',
-    store: (withTag, text) => saveFlow(id, readExactly(text) as FlowGraph, tag === undefined ? undefined : withTag),
+    tag,
+    store: (withTag, text) => saveFlow(id, readExactly(text) as FlowGraph, withTag),
     says: () => said.saved,
     renew: () => renewAttached(id),
   });
@@ -82,7 +82,11 @@ function FlowForm({ id, graph, tag }: FlowFormProps) {
           className="button primary"
           isSending={saving.isSaving}
           isIdle={(!draft.isChanged && graph !== undefined) || problem !== null}
-          onClick={() => saving.save(draft.value)}
+          onClick={() => {
+            // the first flow may be what the editor began with, and is kept too when somebody else gave another
+            draft.change(draft.value);
+            saving.save(draft.value);
+          }}
         >
           {words.library.save}
         </SendButton>
@@ -92,10 +96,10 @@ function FlowForm({ id, graph, tag }: FlowFormProps) {
           </button>
         ) : null}
       </div>
-      {saving.isBehind ? (
-        <Behind theirs={stored} mine={draft.value} language="json" isSending={saving.isSaving} save={saving.saveOver} drop={saving.drop} />
-      ) : (
+      {saving.told === undefined ? (
         <Problem error={saving.error} />
+      ) : (
+        <Behind theirs={stored} mine={draft.value} language="json" told={saving.told} saving={saving} />
       )}
     </div>
   );
@@ -114,7 +118,7 @@ export function FlowPanel({ id, mayWrite, isWritten }: { id: string; mayWrite: b
         <details>
           <summary>{said.edit}</summary>
           {isWritten ? <p className="small quiet">{said.flowFromWorkbook}</p> : null}
-          <FlowForm key={data === null ? 'none' : 'some'} id={id} graph={data?.graph} tag={data?.tag} />
+          <FlowForm key={id} id={id} graph={data?.graph} tag={data?.tag ?? ''} />
         </details>
       ) : null}
     </section>

@@ -121,17 +121,10 @@ function WorkbookWork({ workbook, tag }: { workbook: Workbook; tag: string }) {
         ) : (
           <CopyButton kind="workbooks" name={workbook.name} copy={(copied) => copyWorkbook(workbook, copied)} />
         )}
-        {saving.isBehind ? (
-          <Behind
-            theirs={printed(cells)}
-            mine={printed(draft.value)}
-            language="json"
-            isSending={saving.isSaving}
-            save={saving.saveOver}
-            drop={saving.drop}
-          />
-        ) : (
+        {saving.told === undefined ? (
           <Problem error={saving.error} />
+        ) : (
+          <Behind theirs={printed(cells)} mine={printed(draft.value)} language="json" told={saving.told} saving={saving} />
         )}
       </section>
       <Versions workbook={workbook} written={draft.value} take={mayWrite ? draft.change : undefined} />

@@ -114,9 +114,9 @@ export const taggedFlowQuery = (id: string) =>
     },
   });
 
-/** Gives an experiment its flow, or replaces the one whose tag is given. */
-export async function saveFlow(id: string, graph: FlowGraph, tag: string | undefined): Promise<void> {
-  if (tag === undefined) await api.POST(FLOW, { ...byId(id), body: graph });
+/** Gives an experiment its flow, or replaces the one whose tag is given, which is empty without one. */
+export async function saveFlow(id: string, graph: FlowGraph, tag: string): Promise<void> {
+  if (tag === '') await api.POST(FLOW, { ...byId(id), body: graph });
   else await api.PUT(FLOW, { ...byId(id), headers: { 'if-match': tag }, body: { ...graph } });
   await renewAttached(id);
 }
