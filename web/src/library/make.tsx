@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef, useState, type RefObject } from 'react';
+import { useCallback, useRef, useState, type RefObject } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
@@ -56,7 +56,6 @@ function MakeForm({ kind, form, begun }: MakeFormProps) {
   });
   return (
     <Form ref={form} className="stack library-make" send={(fields) => make.mutate(fields)}>
-      <LeaveQuestion isDirty={() => form.current !== null && fieldsOf(form.current)['name'] !== ''} />
       <InputField
         id="make-name"
         label={said.name}
@@ -79,13 +78,17 @@ function MakeForm({ kind, form, begun }: MakeFormProps) {
 export function MakeTool({ kind }: { kind: Kind }) {
   const form = useRef<HTMLFormElement>(null);
   const [begun, setBegun] = useState<Fields>({});
+  const isDirty = useCallback(() => ((form.current === null ? begun : fieldsOf(form.current))['name'] ?? '') !== '', [begun]);
   return (
-    <DialogTrigger onOpenChange={(isOpen) => !isOpen && form.current !== null && setBegun(fieldsOf(form.current))}>
-      <Button className="button primary">{said.make[kind]}</Button>
-      <Popover className="popover" placement="bottom end" aria-label={said.makeTitle[kind]}>
-        <h2>{said.makeTitle[kind]}</h2>
-        <MakeForm kind={kind} form={form} begun={begun} />
-      </Popover>
-    </DialogTrigger>
+    <>
+      <LeaveQuestion isDirty={isDirty} />
+      <DialogTrigger onOpenChange={(isOpen) => !isOpen && form.current !== null && setBegun(fieldsOf(form.current))}>
+        <Button className="button primary">{said.make[kind]}</Button>
+        <Popover className="popover" placement="bottom end" aria-label={said.makeTitle[kind]}>
+          <h2>{said.makeTitle[kind]}</h2>
+          <MakeForm kind={kind} form={form} begun={begun} />
+        </Popover>
+      </DialogTrigger>
+    </>
   );
 }
