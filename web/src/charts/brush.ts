@@ -14,6 +14,15 @@ interface Point {
   y: number;
 }
 
+/** The scale along an edge of a chart; null where it has none, as without rows. */
+function scaleOf(view: Result['view'], edge: 'x' | 'y'): Scale | null {
+  try {
+    return view.scale(edge) as Scale;
+  } catch {
+    return null;
+  }
+}
+
 /** The value at a place of the plot, with no more decimals than one step of the pointer tells apart. */
 function valueAt(scale: Scale, at: number): number {
   const value = Number(scale.invert(at));
@@ -30,8 +39,8 @@ export interface Brush {
 /** Lets a mouse or a pen draw a region over a chart; a finger scrolls the page. Null when the chart has no plot with two scales. */
 export function startBrush(place: HTMLElement, view: Result['view'], choose: (region: Region) => void): Brush | null {
   const plot = place.querySelector<SVGGElement>('.role-frame.root > g');
-  if (plot === null) return null;
-  const [across, up] = [view.scale('x') as Scale, view.scale('y') as Scale];
+  const [across, up] = [scaleOf(view, 'x'), scaleOf(view, 'y')];
+  if (plot === null || across === null || up === null) return null;
   const shade = document.createElementNS(SVG, 'rect');
   shade.classList.add('region');
   const lay = (a: Point, b: Point) => {
