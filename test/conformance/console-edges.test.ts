@@ -38,3 +38,23 @@ test('a chart that has no rows stays a page', { timeout: 180_000 }, async () => 
   expect(await page.locator('.drawing').getByText('No data').count()).toBe(0);
   expect(complaints.slice(before)).toEqual([]);
 });
+
+test('a number that its column cuts is seen whole where the pointer or the focus is', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const id = await makeExperiment(site.owner, 'Large numbers');
+  const table = await uploadTable(site.owner, id, 'large', 'plot,counted,other\na,900719925474099312,1\nb,900719925474099313,2\n');
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  const cell = (text: string) => page.getByRole('gridcell', { name: text, exact: true });
+  const isCut = (text: string) => cell(text).evaluate((element) => element.scrollWidth > element.clientWidth);
+  const [first, second] = ['900719925474099312', '900719925474099313'] as const;
+  await cell(first).waitFor();
+  expect([await isCut(first), await isCut(second)]).toEqual([true, true]);
+  await cell(second).hover();
+  expect([await isCut(first), await isCut(second)]).toEqual([true, false]);
+  await page.mouse.move(5, 5);
+  await page.locator('.grid').focus();
+  await page.keyboard.press('ArrowRight');
+  expect([await isCut(first), await isCut(second)]).toEqual([false, true]);
+  expect(complaints.slice(before)).toEqual([]);
+});
