@@ -12,6 +12,22 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
+test('an experiment with nothing in it leads to where each part of it begins', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const id = await makeExperiment(site.owner, 'Begun today');
+  for (const [name, path] of [
+    ['Add one in the settings.', `/experiments/${id}/settings`],
+    ['Attach a workbook, or write the flow.', `/experiments/${id}/workbook`],
+    ['Bind one of yours on its page.', '/devices'],
+  ] as const) {
+    await page.goto(`${site.baseUrl}/experiments/${id}`);
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.waitForURL(`${site.baseUrl}${path}`);
+  }
+  expect(complaints.slice(before)).toEqual([]);
+});
+
 test('a chart that has no rows stays a page', { timeout: 180_000 }, async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
@@ -56,5 +72,27 @@ test('a number that its column cuts is seen whole where the pointer or the focus
   await page.locator('.grid').focus();
   await page.keyboard.press('ArrowRight');
   expect([await isCut(first), await isCut(second)]).toEqual([false, true]);
+  expect(complaints.slice(before)).toEqual([]);
+});
+
+test('all devices of an experiment are found on its page', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const id = await makeExperiment(site.owner, 'Twelve devices');
+  for (let at = 1; at <= 12; at += 1) {
+    const made = await site.owner('POST', '/api/v1/devices', { body: { serialNumber: `twelve-${at}`, deviceType: 'generic' } });
+    expect(made.status, made.text).toBe(201);
+    const certified = await site.owner('POST', `/api/v1/devices/${made.body.id}/credentials`, { body: {} });
+    expect(certified.status, certified.text).toBeLessThan(300);
+    const bound = await site.owner('POST', `/api/v1/devices/${made.body.id}/onboard`, {
+      body: { experimentIds: [id], includeWorkbook: false },
+    });
+    expect(bound.status, bound.text).toBeLessThan(300);
+  }
+  await page.goto(`${site.baseUrl}/experiments/${id}`);
+  const devices = page.getByRole('region', { name: 'Devices' }).getByRole('link');
+  await expect.poll(() => devices.filter({ visible: true }).count()).toBe(10);
+  await page.getByText('and 2 more').click();
+  await expect.poll(() => devices.filter({ visible: true }).count()).toBe(12);
   expect(complaints.slice(before)).toEqual([]);
 });

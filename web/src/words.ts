@@ -276,10 +276,13 @@ const plain = {
     members: (count: number, organization: string) => `${count === 1 ? '1 member' : `${count} members`} of ${organization}`,
     places: 'Places',
     placesNone: 'No place yet.',
+    placesAdd: 'Add one in the settings.',
     protocol: 'Protocol',
     protocolNone: 'No flow of questions and measurements yet.',
+    protocolAdd: 'Attach a workbook, or write the flow.',
     devices: 'Devices',
     devicesNone: 'No device is bound to this experiment. People may send what instruments measured.',
+    devicesAdd: 'Bind one of yours on its page.',
     ingestion: 'What came in',
     ingestionNone: 'No file was uploaded.',
     stored: (stored: string, quarantined: string) =>

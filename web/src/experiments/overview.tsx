@@ -22,6 +22,8 @@ import { SetAsideSection } from './set-aside.tsx';
 
 const route = getRouteApi('/guarded/experiments/$id');
 const said = words.experiment;
+/** More are shown when they are asked for. */
+const FIRST_DEVICES = 10;
 
 /** Whether a table has begun: a macro's table is listed before the macro has made anything. */
 const hasBegun = ({ tableType, version }: TableListed) => tableType !== 'macro' || version > 0;
@@ -62,6 +64,24 @@ function TableRow({ id, table }: { id: string; table: TableListed }) {
 const namesOf = (list: readonly DeviceListed[]) =>
   new Map(list.map(({ device: { thingName, name, serialNumber } }) => [thingName, name ?? serialNumber]));
 
+function DeviceRows({ list }: { list: readonly DeviceListed[] }) {
+  return (
+    <ul className="rows tight">
+      {list.map(({ device, addedAt }) => (
+        <li key={device.id}>
+          <Link to="/devices/$device" params={{ device: device.id }}>
+            {device.name ?? device.serialNumber}
+          </Link>
+          <span className="small quiet" title={momentText(addedAt)}>
+            {words.devices.types[device.deviceType]}
+            {device.deviceType === 'mobile' ? '' : `, ${words.devices.status[device.status]}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** An experiment at one look. */
 export function OverviewPage() {
   const { id } = route.useParams();
@@ -73,6 +93,8 @@ export function OverviewPage() {
   const uploads = useQuery({ ...uploadsQuery(id, 5), enabled: capabilities.canContribute });
   // why is said above every page of the experiment
   if (isGone(error)) return null;
+  const isOpen = experiment.status !== 'archived';
+  const mayManage = capabilities.canManage && isOpen;
   const locations = experiment.locations ?? [];
   const description = experiment.description ?? '';
   return (
@@ -88,7 +110,7 @@ export function OverviewPage() {
           asked={tables}
           empty={(list) => (list.some(hasBegun) ? undefined : said.tablesNone)}
           action={
-            capabilities.canContribute && experiment.status !== 'archived' ? (
+            capabilities.canContribute && isOpen ? (
               <Link className="button primary" to="/experiments/$id/uploads" params={{ id }}>
                 {said.upload}
               </Link>
@@ -150,7 +172,14 @@ export function OverviewPage() {
         <section className="panel" aria-labelledby="places">
           <h2 id="places">{said.places}</h2>
           {locations.length === 0 ? (
-            <p className="quiet">{said.placesNone}</p>
+            <p className="quiet">
+              {said.placesNone}{' '}
+              {mayManage ? (
+                <Link to="/experiments/$id/settings" params={{ id }}>
+                  {said.placesAdd}
+                </Link>
+              ) : null}
+            </p>
           ) : (
             <ul className="rows tight">
               {locations.map(({ id: place, name, municipality, country, latitude, longitude }) => (
@@ -167,7 +196,23 @@ export function OverviewPage() {
             </ul>
           )}
         </section>
-        <Section id="protocol" title={said.protocol} asked={flow} empty={(found) => (found === null ? said.protocolNone : undefined)}>
+        <Section
+          id="protocol"
+          title={said.protocol}
+          asked={flow}
+          empty={(found) =>
+            found === null ? (
+              <>
+                {said.protocolNone}{' '}
+                {mayManage ? (
+                  <Link to="/experiments/$id/workbook" params={{ id }}>
+                    {said.protocolAdd}
+                  </Link>
+                ) : null}
+              </>
+            ) : undefined
+          }
+        >
           {(found) => (
             <ol className="steps">
               {found?.graph.nodes.map((node) => (
@@ -179,22 +224,28 @@ export function OverviewPage() {
           )}
         </Section>
         {capabilities.canContribute ? (
-          <Section id="devices" title={said.devices} asked={devices} empty={(list) => (list.length === 0 ? said.devicesNone : undefined)}>
+          <Section
+            id="devices"
+            title={said.devices}
+            asked={devices}
+            empty={(list) =>
+              list.length === 0 ? (
+                <>
+                  {said.devicesNone} {isOpen ? <Link to="/devices">{said.devicesAdd}</Link> : null}
+                </>
+              ) : undefined
+            }
+          >
             {(list) => (
-              <ul className="rows tight">
-                {list.slice(0, 10).map(({ device, addedAt }) => (
-                  <li key={device.id}>
-                    <Link to="/devices/$device" params={{ device: device.id }}>
-                      {device.name ?? device.serialNumber}
-                    </Link>
-                    <span className="small quiet" title={momentText(addedAt)}>
-                      {words.devices.types[device.deviceType]}
-                      {device.deviceType === 'mobile' ? '' : `, ${words.devices.status[device.status]}`}
-                    </span>
-                  </li>
-                ))}
-                {list.length > 10 ? <li className="small quiet">{said.more(list.length - 10)}</li> : null}
-              </ul>
+              <>
+                <DeviceRows list={list.slice(0, FIRST_DEVICES)} />
+                {list.length > FIRST_DEVICES ? (
+                  <details>
+                    <summary className="small">{said.more(list.length - FIRST_DEVICES)}</summary>
+                    <DeviceRows list={list.slice(FIRST_DEVICES)} />
+                  </details>
+                ) : null}
+              </>
             )}
           </Section>
         ) : null}

@@ -11,7 +11,7 @@ interface SectionProps<T> {
   form?: ReactNode;
   asked: { data: T | undefined; error: unknown; refetch: () => unknown };
   /** What is said where there is nothing; undefined where there is something. */
-  empty: (data: T) => string | undefined;
+  empty: (data: T) => ReactNode;
   children: (data: T) => ReactNode;
 }
 
