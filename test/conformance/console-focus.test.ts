@@ -78,6 +78,25 @@ test('what is removed leaves the focus at the heading of its part', { timeout: 2
   expect(complaints).toEqual([]);
 });
 
+test('what failed and is asked for again leaves the focus at the heading of its part', { timeout: 180_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  for (const [at, asked, heading] of [
+    ['/devices', /\/api\/v1\/devices\?/, 'Devices'],
+    [`/experiments/${site.sample.experimentId}`, /\/data\/uploads\?/, 'What came in'],
+  ] as const) {
+    await page.route(asked, (route) => route.fulfill({ status: 403, json: { status: 403, code: 'FORBIDDEN', detail: 'Not now.' } }));
+    await page.goto(site.baseUrl + at);
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.focus();
+    await page.unrouteAll();
+    await page.keyboard.press('Enter');
+    await again.waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page), { message: at }).toBe(heading);
+  }
+  expect(complaints.slice(before)).toEqual([]);
+});
+
 test('a signing secret takes the focus once', { timeout: 240_000 }, async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/organizations/${site.sample.organizationId}/webhooks`);

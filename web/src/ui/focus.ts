@@ -9,10 +9,11 @@ function listParts(element: Element | null): Element[] {
   return part ? [part, ...listParts(part)] : [];
 }
 
-/** Gives the focus to the heading of the first of these parts that is still on the page, where nothing else has it. */
+/** Gives the focus to the heading of the first of these parts that is still on the page, or to a part without one, where nothing else has it. */
 function focusHeading(parts: readonly Element[]): void {
-  const heading = parts.find(({ isConnected }) => isConnected)?.querySelector<HTMLElement>('h1, h2, h3');
-  if (!heading || document.activeElement !== document.body) return;
+  const part = parts.find(({ isConnected }) => isConnected);
+  const heading = part?.querySelector('h1, h2, h3') ?? part;
+  if (!(heading instanceof HTMLElement) || document.activeElement !== document.body) return;
   heading.tabIndex = -1;
   heading.focus();
 }
