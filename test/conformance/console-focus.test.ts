@@ -97,6 +97,43 @@ test('what failed and is asked for again leaves the focus at the heading of its 
   expect(complaints.slice(before)).toEqual([]);
 });
 
+test('what is taken away before anything is sent leaves the focus near it', { timeout: 180_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const make = async (path: string, body: object) => String((await site.owner('POST', path, { body })).body.id);
+  const workbook = await make('/api/v1/workbooks', { name: 'Taken', cells: [{ id: 'note', type: 'markdown', content: 'One.' }] });
+  const experiment = await make('/api/v1/experiments', { name: 'Taken' });
+  const dashboard = await make(`/api/v1/experiments/${experiment}/dashboards`, { name: 'Taken' });
+  const { experimentId, uploadTableId } = site.sample;
+  const filters = encodeURIComponent(JSON.stringify([{ column: 'plot', operator: 'less_than', value: 9 }]));
+  const take = async (name: RegExp) => {
+    const button = page.getByRole('button', { name }).first();
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await button.waitFor({ state: 'detached' });
+  };
+  page.on('dialog', (dialog) => void dialog.accept());
+
+  await page.goto(`${site.baseUrl}/library/workbooks/${workbook}`);
+  await take(/^Take cell 1 away$/);
+  await expect.poll(() => focused(page)).toBe('Cells');
+  await page.goto(`${site.baseUrl}/experiments/${experiment}/dashboards/${dashboard}?edit=true`);
+  await page.getByRole('button', { name: 'Add text' }).click();
+  await take(/^Take off Text/);
+  await expect.poll(() => focused(page)).not.toBe('');
+  await page.goto(`${site.baseUrl}/experiments/${experiment}/uploads`);
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('a\n1\n') });
+  await take(/^Take a.csv away$/);
+  await expect.poll(() => focused(page)).not.toBe('');
+  await page.goto(`${site.baseUrl}/experiments/${experimentId}/tables/${uploadTableId}/chart?filters=${filters}`);
+  await take(/^Take away: plot/);
+  await expect.poll(() => focused(page)).toMatch(/^Chart: /);
+  expect(complaints.slice(before)).toEqual([]);
+});
+
 test('a signing secret takes the focus once', { timeout: 240_000 }, async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/organizations/${site.sample.organizationId}/webhooks`);

@@ -8,6 +8,7 @@ import { NoTable } from '../table/no-table.tsx';
 import { sentenceOf } from '../table/operators.ts';
 import { saveFile } from '../ui/download.ts';
 import { SendButton } from '../ui/send-button.tsx';
+import { TakeButton } from '../ui/take-button.tsx';
 import { words } from '../words.ts';
 import { Drawing } from './drawing.tsx';
 import { firstChart } from './first.ts';
@@ -124,13 +125,13 @@ export function ChartPage() {
                   return (
                     <span key={sentence} className="filter">
                       {sentence}
-                      <button
-                        type="button"
+                      <TakeButton
+                        className=""
                         aria-label={words.table.filters.remove(sentence)}
                         onClick={() => change(({ filters }) => ({ filters: filters?.filter((_, at) => at !== index) }))}
                       >
                         ×
-                      </button>
+                      </TakeButton>
                     </span>
                   );
                 })}

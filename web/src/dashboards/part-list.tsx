@@ -7,6 +7,7 @@ import type { ChartListed } from '../charts/queries.ts';
 import type { TableListed } from '../experiments/queries.ts';
 import { NotYet } from '../ui/not-yet.tsx';
 import { Options } from '../ui/options.tsx';
+import { TakeButton } from '../ui/take-button.tsx';
 import { words } from '../words.ts';
 import { HEIGHTS, heightOf, inOrder, placeInOrder, spanOf, widthOf, WIDTHS, type Height, type Width } from './arrange.ts';
 import { tableOf } from './filters.ts';
@@ -120,14 +121,13 @@ export function PartList({ widgets, columns, charts, tables, change }: PartListP
                   {widget.id === written ? words.dashboards.text.done : words.dashboards.text.edit}
                 </button>
               ) : null}
-              <button
-                type="button"
+              <TakeButton
                 className="button"
                 aria-label={said.takeOf(name)}
                 onClick={() => arrange(ordered.filter(({ id }) => id !== widget.id))}
               >
                 {said.take}
-              </button>
+              </TakeButton>
             </GridListItem>
           );
         }}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { countText } from '../shell/format.ts';
 import { Options } from '../ui/options.tsx';
+import { TakeButton } from '../ui/take-button.tsx';
 import { words } from '../words.ts';
 import { MOST_COLUMNS } from './delimited.ts';
 import { addColumn, addRow, changeCell, changeColumn, COLUMN_NAME, isUnfit, takeColumn, textOf, valueOf } from './draft.ts';
@@ -54,14 +55,9 @@ export function EditGrid({ metadata, label, change }: EditGridProps) {
                       <Options texts={Object.entries(said.types)} />
                     </select>
                     {column.id === identifierColumnId ? null : (
-                      <button
-                        type="button"
-                        className="button bare"
-                        aria-label={said.form.takeColumn(column.name)}
-                        onClick={() => change(takeColumn(metadata, column))}
-                      >
+                      <TakeButton aria-label={said.form.takeColumn(column.name)} onClick={() => change(takeColumn(metadata, column))}>
                         ×
-                      </button>
+                      </TakeButton>
                     )}
                   </span>
                 </th>
@@ -94,14 +90,12 @@ export function EditGrid({ metadata, label, change }: EditGridProps) {
                     );
                   })}
                   <td>
-                    <button
-                      type="button"
-                      className="button bare"
+                    <TakeButton
                       aria-label={said.form.takeRow(number)}
                       onClick={() => change({ ...metadata, rows: rows.filter((_, place) => place !== at) })}
                     >
                       ×
-                    </button>
+                    </TakeButton>
                   </td>
                 </tr>
               );

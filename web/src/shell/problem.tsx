@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { ProblemError, UnreachableError } from '../../../clients/typescript/src/problem.ts';
-import { useFocusLeft } from '../ui/focus.ts';
+import { TakeButton } from '../ui/take-button.tsx';
 import { words } from '../words.ts';
 import { AuthError } from './session.ts';
 
@@ -42,20 +42,6 @@ export function tellProblem(error: unknown): Told {
 export const isMissing = (error: unknown): boolean =>
   error instanceof ProblemError && (error.status === 404 || error.status === 410 || error.code === 'INVALID_ID');
 
-/** Asks again. It goes from the page with the failure, and leaves the focus near it. */
-function RetryButton({ retry }: { retry: () => void }) {
-  const { button, noteTaken } = useFocusLeft();
-  const ask = () => {
-    noteTaken(true);
-    retry();
-  };
-  return (
-    <button ref={button} type="button" className="button" onClick={ask}>
-      {words.retry}
-    </button>
-  );
-}
-
 interface ProblemProps {
   error: unknown;
   /** Asks again. What is missing leads home in its place. */
@@ -85,7 +71,17 @@ export function Problem({ error, retry, adviceHere = {} }: ProblemProps) {
           <code>{words.problem.request(requestId)}</code>
         </p>
       )}
-      {retry !== undefined && <p>{isMissing(error) ? <Link to="/">{words.notFound.home}</Link> : <RetryButton retry={retry} />}</p>}
+      {retry !== undefined && (
+        <p>
+          {isMissing(error) ? (
+            <Link to="/">{words.notFound.home}</Link>
+          ) : (
+            <TakeButton className="button" onClick={retry}>
+              {words.retry}
+            </TakeButton>
+          )}
+        </p>
+      )}
     </div>
   );
 }

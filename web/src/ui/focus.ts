@@ -5,14 +5,15 @@ export const takeFocus = (element: HTMLElement | null): void => element?.focus()
 
 /** Lists the parts of the page that hold an element, the innermost first. */
 function listParts(element: Element | null): Element[] {
-  const part = element?.parentElement?.closest('section, main');
+  const part = element?.parentElement?.closest('section, form, main');
   return part ? [part, ...listParts(part)] : [];
 }
 
-/** Gives the focus to the heading of the first of these parts that is still on the page, or to a part without one, where nothing else has it. */
+/** Gives the focus to what names the first of these parts that is still on the page and has a name, its heading or itself, where nothing else has it. */
 function focusHeading(parts: readonly Element[]): void {
-  const part = parts.find(({ isConnected }) => isConnected);
-  const heading = part?.querySelector('h1, h2, h3') ?? part;
+  const left = parts.filter(({ isConnected }) => isConnected);
+  const names = left.map((part) => part.querySelector('h1, h2, h3') ?? (part.ariaLabel === null ? null : part));
+  const heading = names.find((name) => name !== null) ?? left[0];
   if (!(heading instanceof HTMLElement) || document.activeElement !== document.body) return;
   heading.tabIndex = -1;
   heading.focus();

@@ -1,4 +1,5 @@
 import { Button } from 'react-aria-components/Button';
+import { TakeButton } from '../ui/take-button.tsx';
 import { DropZone } from 'react-aria-components/DropZone';
 import { FileTrigger } from 'react-aria-components/FileTrigger';
 import { bytesText } from '../shell/format.ts';
@@ -42,15 +43,9 @@ export function FileChoice({ files, isDisabled, add, remove }: FileChoiceProps) 
               <div>
                 <span className="file-name">{file.name}</span> <span className="small quiet number">{bytesText(file.size)}</span>
               </div>
-              <button
-                type="button"
-                className="button bare"
-                disabled={isDisabled}
-                aria-label={said.remove(file.name)}
-                onClick={() => remove(file)}
-              >
+              <TakeButton disabled={isDisabled} aria-label={said.remove(file.name)} onClick={() => remove(file)}>
                 ×
-              </button>
+              </TakeButton>
             </li>
           ))}
         </ul>

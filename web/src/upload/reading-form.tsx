@@ -1,5 +1,6 @@
 import { InputField, SelectField } from '../ui/field.tsx';
 import { Options, type Texts } from '../ui/options.tsx';
+import { TakeButton } from '../ui/take-button.tsx';
 import { words } from '../words.ts';
 import { DATE_ORDERS, TYPE_WORDS, type Chosen, type TypeWord } from './chosen.ts';
 
@@ -47,15 +48,13 @@ function TypesField({ chosen: { types }, isDisabled, change }: ReadingFormProps)
           >
             <Options texts={TYPE_WORDS.map((each) => [each, words.upload.types[each]])} />
           </select>
-          <button
-            type="button"
-            className="button bare"
+          <TakeButton
             aria-label={said.removeType(column)}
             disabled={isDisabled}
             onClick={() => change({ types: types.filter((_, index) => index !== at) })}
           >
             ×
-          </button>
+          </TakeButton>
         </div>
       ))}
       <button

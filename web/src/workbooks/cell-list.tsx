@@ -4,6 +4,7 @@ import { choicesQuery } from '../library/queries.ts';
 import { SelectField } from '../ui/field.tsx';
 import { Options } from '../ui/options.tsx';
 import { StillButton } from '../ui/still-button.tsx';
+import { TakeButton } from '../ui/take-button.tsx';
 import { words } from '../words.ts';
 import { CellForm } from './cell-form.tsx';
 import { ADDED, makeCell } from './cells.ts';
@@ -90,14 +91,9 @@ export function CellList({ cells, problems, change }: CellListProps) {
                       >
                         ↓
                       </StillButton>
-                      <button
-                        type="button"
-                        className="button bare"
-                        aria-label={said.remove(position)}
-                        onClick={() => change(cells.filter((_, at) => at !== index))}
-                      >
+                      <TakeButton aria-label={said.remove(position)} onClick={() => change(cells.filter((_, at) => at !== index))}>
                         ×
-                      </button>
+                      </TakeButton>
                     </div>
                   )}
                 </header>
