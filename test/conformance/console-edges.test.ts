@@ -96,3 +96,16 @@ test('all devices of an experiment are found on its page', { timeout: 120_000 },
   await expect.poll(() => devices.filter({ visible: true }).count()).toBe(12);
   expect(complaints.slice(before)).toEqual([]);
 });
+
+test('a long name of a column is read whole where columns are chosen', { timeout: 120_000 }, async () => {
+  const { page, complaints, context } = await site.copyOf(owner, 'phone');
+  const id = await makeExperiment(site.owner, 'Long columns');
+  const table = await uploadTable(site.owner, id, 'long', `plot,${'temperatureofleaf'.repeat(4)}\na,1\n`);
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('button', { name: /^Columns/ }).click();
+  const choice = page.getByRole('checkbox', { name: /^temperatureofleaf/ });
+  await choice.waitFor();
+  expect(await page.locator('.checks').evaluate((list) => list.scrollWidth > list.clientWidth)).toBe(false);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
