@@ -35,8 +35,8 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     problem: { status: 412, title: 'Precondition failed', detail: 'It was changed since you read it.', code: 'PRECONDITION_FAILED' },
-    said: /It was changed since you read it|What you did is still here/,
-    advice: /Somebody changed (it|this)|It was changed since you read it/,
+    said: /It was changed since you read it|(What you did|Yours) is still here/,
+    advice: /Somebody (changed (it|this)|saved another version)|It was changed since you read it/,
   },
   { problem: null, said: /The service cannot be reached/, advice: /Check your connection, then try again/ },
 ];

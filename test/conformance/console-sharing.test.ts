@@ -59,7 +59,7 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
   const id = experimentIn(page);
 
   // a change of somebody else is not overwritten, and what was typed stays
-  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
   await page.getByLabel('Name', { exact: true }).fill('Barley 2026');
   await call('PATCH', `/experiments/${id}`, { description: 'theirs' });
   await page.getByRole('button', { name: 'Save' }).click();
@@ -144,7 +144,7 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
   await page.reload();
   await rowOf(page, 'Stranger Sample').waitFor();
   expect(await page.getByRole('main').getByRole('combobox').count()).toBe(0);
-  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Open it again' }).click();
   await page.getByText(/It is open: people and devices/).waitFor();
   await page.getByRole('button', { name: 'Archive it' }).click();
@@ -158,7 +158,7 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
   await page.getByRole('alertdialog').getByRole('button', { name: 'Take away' }).click();
   await page.getByText('The grant is taken away.').waitFor();
   expect(await rowOf(page, 'Stranger Sample').count()).toBe(0);
-  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
   await page.getByLabel('To the organization').selectOption(partners);
   await page.getByRole('button', { name: 'Move it' }).click();
   await page.getByRole('alertdialog', { name: 'Move it to Barley Partners?' }).getByRole('button', { name: 'Move it' }).click();
@@ -193,7 +193,7 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
   expect(stranger.complaints).toEqual([]);
   await stranger.context.close();
 
-  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Delete the experiment' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the experiment' }).click();
   await page.getByText(/The experiment is deleted/).waitFor();
@@ -211,7 +211,7 @@ test('a viewer sees who has access and no control, and who loses the right is to
   const names = await page.getByRole('main').getByRole('button').allTextContents();
   expect(names).toEqual(['Give up my access']);
   expect(await page.getByRole('main').getByRole('combobox').count()).toBe(0);
-  expect(await page.getByRole('link', { name: 'Settings' }).count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Settings', exact: true }).count()).toBe(0);
   await looksRight(page, 'sharing-viewer-phone');
 
   const { user } = await page.evaluate(async () => (await (await fetch('/api/v1/auth/get-session')).json()) as { user: { id: string } });
