@@ -140,6 +140,25 @@ test('leaving a macro that is not saved is asked for as everywhere', { timeout: 
   expect(complaints).toEqual([]);
 });
 
+test('what is said to be made is not asked for while its page is awaited', { timeout: 120_000 }, async () => {
+  const { page, complaints } = await site.copyOf(owner, 'desk');
+  let isHeld = false;
+  await page.route(/\/api\/v1\/devices\/[\w-]{36}$/, async (route) => {
+    isHeld = true;
+    await new Promise((go) => setTimeout(go, 3_000));
+    await route.continue();
+  });
+  await page.goto(`${site.baseUrl}/devices/new`);
+  await page.locator('#new-serials').fill('made-slowly');
+  await page.getByRole('button', { name: 'Register the device', exact: true }).click();
+  await page.locator('.toast').first().waitFor();
+  expect(isHeld).toBe(true);
+  await page.getByRole('link', { name: 'fieldlake' }).click();
+  await page.waitForURL(`${site.baseUrl}/`);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
 test('what is written in settings is asked for before it is lost', { timeout: 240_000 }, async () => {
   const { page, complaints } = await site.copyOf(owner, 'desk');
   const founded = await page.request.post(`${site.baseUrl}/api/v1/auth/organization/create`, {

@@ -19,13 +19,13 @@ function NewForm({ id }: { id: string }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: (name: string) => makeDashboard(id, name),
     onSuccess: async (dashboardId) => {
-      sayDone(said.made);
       await navigate({
         to: '/experiments/$id/dashboards/$dashboard',
         params: { id, dashboard: dashboardId },
         search: { edit: true },
         ignoreBlocker: true,
       });
+      sayDone(said.made);
     },
   });
   return (

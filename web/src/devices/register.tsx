@@ -66,13 +66,14 @@ export function RegisterPage() {
     mutationFn: register,
     onSuccess: async ({ deviceId, answer }) => {
       const good = answer === null ? 1 : answer.devices.filter((each) => each.device !== null).length;
-      if (good > 0) sayDone(said.done(good));
       if (deviceId !== null) await navigate({ to: '/devices/$device', params: { device: deviceId }, ignoreBlocker: true });
       else if (answer?.devices.every((each) => each.error === null) && answer.groupError === null)
         await navigate({
           ...(answer.groupId === null ? { to: '/devices' } : { to: '/devices/groups/$group', params: { group: answer.groupId } }),
           ignoreBlocker: true,
         });
+      // said sooner, it would stand above a form that asks before it is left
+      if (good > 0) sayDone(said.done(good));
     },
   });
   const submit = ({ type = 'generic', name = '', organization = '', group = '' }: Fields) =>

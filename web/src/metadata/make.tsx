@@ -103,9 +103,9 @@ export function MakeMetadataPage() {
   const [draft, setDraft] = useState<Metadata>();
   const { mutate, isPending, error } = useMutation({
     mutationFn: (metadata: Metadata) => makeMetadata(id, metadata),
-    onSuccess: (metadataId) => {
+    onSuccess: async (metadataId) => {
+      await navigate({ to: '/experiments/$id/metadata/$metadata', params: { id, metadata: metadataId }, search: {}, ignoreBlocker: true });
       sayDone(said.form.made);
-      return navigate({ to: '/experiments/$id/metadata/$metadata', params: { id, metadata: metadataId }, search: {}, ignoreBlocker: true });
     },
   });
   const mayMake = isAdmin && experiment.status !== 'archived';
