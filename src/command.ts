@@ -190,8 +190,6 @@ async function main([command, ...args]: string[]): Promise<void> {
   const postgres = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir, beside: true }) : undefined;
   const url = config.databaseUrl ?? postgres?.url ?? '';
   const release = await migrate({ url, folder: `${config.root}/sql` });
-  // opening the queue makes its tables
-  if (command === 'restore') await (await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined })).stop();
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   try {
     if (command === 'user') await user(db, args);
@@ -204,6 +202,8 @@ async function main([command, ...args]: string[]): Promise<void> {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       say(JSON.stringify({ madeAt, tables: tables.length, rows, lakeFiles, otherFiles, missing }, null, 2));
     } else if (command === 'restore') {
+      // opening the queue makes its tables
+      await (await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined })).stop();
       const { madeAt } = await restoreBackup({ url, dataDir: config.dataDir, db }, resolve(needed(args[0], 'DIR')));
       say(JSON.stringify({ restored: madeAt, dataDir: config.dataDir }, null, 2));
     } else throw new UsageError(`there is no command ${command ?? ''}`);
