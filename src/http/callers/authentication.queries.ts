@@ -90,8 +90,6 @@ export interface SessionAdmission {
   expiresAt: Date;
   /** Whether this request renewed the session, so that its cookie must be sent anew. */
   renewed: boolean;
-  ipAddress: string | null;
-  userAgent: string | null;
   organizationId: string | null;
   source: AccessSource | null;
 }
@@ -114,6 +112,6 @@ export const admitSession = (db: Queryable, tokenHash: Buffer, question: Questio
     )
     select s.id as handle, s.user_id as "userId", s.method, s.created_at as "createdAt",
       coalesce((select expires_at from renewed), s.expires_at) as "expiresAt", exists (select from renewed) as renewed,
-      s.ip_address as "ipAddress", s.user_agent as "userAgent", d.organization_id as "organizationId", d.source
+      d.organization_id as "organizationId", d.source
     from s ${decision}`);
 };
