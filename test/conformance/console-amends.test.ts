@@ -187,7 +187,7 @@ test('a file that cannot be read leads to the setting that lets it be', { timeou
   const id = await makeExperiment(site.owner, 'Unreadable');
   const { page, complaints } = owner;
   const choose = (name: string, buffer: Buffer) =>
-    page.locator('input[type=file]').setInputFiles([{ name, mimeType: 'application/octet-stream', buffer }]);
+    page.locator('input[type=file]:not([webkitdirectory])').setInputFiles([{ name, mimeType: 'application/octet-stream', buffer }]);
   await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
   await choose('höhe.csv', Buffer.from('Höhe,n\n1,2\n', 'latin1'));
   await page.getByRole('button', { name: 'Say what characters it has' }).click({ timeout: 30_000 });
@@ -285,7 +285,7 @@ test('what is said of a column before the upload leads to how its values are rea
   await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
   const lines = Array.from({ length: 60 }, (_, at) => `${at},${at % 10 === 0 ? 'k.A.' : `${at},5`}`.replace(',', ';'));
   await page
-    .locator('input[type=file]')
+    .locator('input[type=file]:not([webkitdirectory])')
     .setInputFiles([{ name: 'marks.csv', mimeType: 'text/csv', buffer: Buffer.from(['plot;height', ...lines, ''].join('\n')) }]);
   await page.getByText(/54 of 60 values are numbers/).waitFor({ timeout: 30_000 });
   await page.getByRole('button', { name: 'Say how its values are read' }).click();
@@ -322,7 +322,7 @@ test('the word for the type of a column is read whole before the upload', { time
     await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
     const lines = Array.from({ length: 30 }, (_, at) => `${at},${at % 2 === 0},2.5\n`);
     const buffer = Buffer.from(`plot,is_dry,height\n${lines.join('')}`);
-    await page.locator('input[type=file]').setInputFiles([{ name: 'types.csv', mimeType: 'text/csv', buffer }]);
+    await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles([{ name: 'types.csv', mimeType: 'text/csv', buffer }]);
     const select = page.getByLabel('Type of plot');
     await select.waitFor({ timeout: 30_000 });
     expect(await select.locator('option').first().textContent()).toBe('whole number, by its values');

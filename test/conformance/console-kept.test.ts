@@ -283,7 +283,7 @@ test('chosen files are asked for before they are lost', { timeout: 120_000 }, as
   await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
   const leave = () => page.getByRole('link', { name: 'fieldlake' }).click();
   await page
-    .locator('input[type=file]')
+    .locator('input[type=file]:not([webkitdirectory])')
     .setInputFiles([{ name: 'plots.csv', mimeType: 'text/csv', buffer: Buffer.from('plot,height\nA,2.5\n') }]);
   const chosen = page.getByRole('list', { name: 'Chosen files' }).getByText('plots.csv');
   await chosen.waitFor();

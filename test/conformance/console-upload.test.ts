@@ -34,7 +34,7 @@ let owner: Call;
 const dataDir = (size: Size) => join(folder, size);
 const printed = (what: RegExp) => what.exec(server.output())?.[0];
 const choose = (page: Page, ...files: { name: string; mimeType: string; buffer: Buffer }[]) =>
-  page.locator('input[type=file]').setInputFiles(files);
+  page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(files);
 const uploads = () => `${server.baseUrl}/experiments/${experimentId}/uploads`;
 
 /** Signs a person in by the code that is sent to their address. */

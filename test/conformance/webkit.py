@@ -65,7 +65,7 @@ try:
     filtered = "treatment is drought" in text()
 
     driver.get(f"{site}{experiment}/uploads")
-    wait(lambda _: driver.find_elements(By.CSS_SELECTOR, "input[type=file]"))[0].send_keys(csv)
+    wait(lambda _: driver.find_elements(By.CSS_SELECTOR, "input[type=file]:not([webkitdirectory])"))[0].send_keys(csv)
     press("Upload the file")
     wait(lambda _: re.search(r"/uploads/[0-9a-f-]{36}", driver.current_url))
     wait(lambda _: "Open the table" in text())

@@ -1,4 +1,5 @@
 import type { PreviewFields, UploadFields } from '../../../clients/typescript/src/uploads.ts';
+import { placeOf } from './folders.ts';
 import { isReadAsText, kindOf, tableNameOf, type Kind } from './kinds.ts';
 
 export const TYPE_WORDS = ['int', 'bigint', 'double', 'boolean', 'date', 'timestamp', 'timestamp_ntz', 'string'] as const;
@@ -35,18 +36,16 @@ export const nothingChosen = (tableId: string): Chosen => ({
   types: [],
 });
 
-const placeOf = (file: File) => file.webkitRelativePath || file.name;
-
-/** What is chosen with more files. The first says the kind, and the table's name where none was typed. A file of the same name takes the place of the former. */
+/** What is chosen with more files. The first says the kind, and it or its folder the table's name where none was typed. A file of the same name in the same folder takes the place of the former. */
 export function withFiles(chosen: Chosen, added: readonly File[]): Chosen {
   const places = new Set(added.map(placeOf));
   const files = [...chosen.files.filter((file) => !places.has(placeOf(file))), ...added];
-  const first = files[0]?.name ?? '';
+  const [first] = files;
   return {
     ...chosen,
     files,
-    kind: chosen.files.length === 0 ? (kindOf(first) ?? chosen.kind) : chosen.kind,
-    tableName: chosen.tableName === '' && first !== '' ? tableNameOf(first) : chosen.tableName,
+    kind: chosen.files.length === 0 ? (kindOf(first?.name ?? '') ?? chosen.kind) : chosen.kind,
+    tableName: chosen.tableName === '' && first !== undefined ? tableNameOf(placeOf(first).replace(/\/.*/, '')) : chosen.tableName,
   };
 }
 

@@ -63,12 +63,12 @@ function ColumnRow({ column, tool }: { column: UploadedColumn; tool: React.React
 /** What became of a file and of each of its columns. */
 export function FileReport({ id, file, isOpen, table, mayChange }: FileReportProps) {
   const title = useId();
-  const { fileName, status, byteCount, stored, quarantined, alreadyThere, rowsIn, message, columns } = file;
+  const { path, status, byteCount, stored, quarantined, alreadyThere, rowsIn, message, columns } = file;
   const hasTools = mayChange && table !== undefined;
   return (
     <details className="panel file-report" open={isOpen} aria-labelledby={title}>
       <summary>
-        <h3 id={title}>{fileName}</h3>
+        <h3 id={title}>{path}</h3>
         <StatusTag status={status} />
         <span className="small quiet number">
           {said.fileFacts(countText(stored), countText(quarantined), countText(alreadyThere), countText(rowsIn))}
@@ -78,7 +78,7 @@ export function FileReport({ id, file, isOpen, table, mayChange }: FileReportPro
       {message === null ? null : <p className={`notice ${status === 'failed' ? 'problem' : ''}`}>{message}</p>}
       {columns.length === 0 ? null : (
         <table className="report-table">
-          <caption className="hidden-visually">{said.columnsOf(fileName)}</caption>
+          <caption className="hidden-visually">{said.columnsOf(path)}</caption>
           <thead>
             <tr>
               <th scope="col">{said.column}</th>

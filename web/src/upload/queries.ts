@@ -11,6 +11,7 @@ import {
 import { api, queryClient } from '../api.ts';
 import { tablesQuery } from '../experiments/queries.ts';
 import { uploadFieldsOf, type Chosen } from './chosen.ts';
+import { placeOf } from './folders.ts';
 import { sendCounted, type Sent } from './send.ts';
 
 const POLL_MS = 1_000;
@@ -36,7 +37,7 @@ export const uploadQuery = (id: string, uploadId: string) =>
 /** What an upload of files would decide; while another is asked for, the last one stays. */
 export const previewQuery = (id: string, fields: PreviewFields, files: readonly File[]) =>
   queryOptions({
-    queryKey: ['upload-preview', id, fields, files.map(({ name, size, lastModified }) => [name, size, lastModified])],
+    queryKey: ['upload-preview', id, fields, files.map((file) => [placeOf(file), file.size, file.lastModified])],
     queryFn: ({ signal }) => previewFiles(api, id, fields, files, { signal }),
     placeholderData: keepPreviousData,
     // files do not change; whoever comes back asks anew, since the table may have changed

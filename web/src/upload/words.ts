@@ -45,9 +45,14 @@ export const upload = {
   cancel: 'Cancel',
   cancelled: 'Cancelled: nothing was stored. What you chose is still here.',
   files: {
-    drop: 'Drop files here',
+    drop: 'Drop files or folders here',
     choose: 'Choose files',
+    chooseFolder: 'Choose a folder',
     hint: 'CSV, TSV, Excel, JSON, NDJSON, Parquet or Ambyte text',
+    bycatch: (count: number) =>
+      count === 1
+        ? 'One file of the folder is hidden or of no kind that can be uploaded. It is left out.'
+        : `${count} files of the folder are hidden or of no kind that can be uploaded. They are left out.`,
     chosen: 'Chosen files',
     remove: (name: string) => `Take ${name} away`,
   },
