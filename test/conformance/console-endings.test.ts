@@ -122,9 +122,24 @@ test('an account is deleted by its own person, and what keeps it is named', { ti
       [path, JSON.stringify(body)] as const,
     );
   expect(await send('/experiments', { name: 'Mine alone' })).toBe(201);
+  expect(await send('/experiments', { name: 'Ours' })).toBe(201);
   await page.goto(`${site.server.baseUrl}/account`);
   const panel = page.getByRole('region', { name: 'Delete your account' });
-  await panel.getByText('Mine alone').waitFor();
+  // what is shared with nobody leads to where it is shared; whoever then has access can be chosen
+  await panel.getByRole('link', { name: 'Ours' }).click();
+  await page.getByLabel('Name or email address').fill('owner@leaf-lab.example');
+  await page.getByRole('button', { name: 'Share with Owner Sample' }).click();
+  await page
+    .getByText(/may read and contribute/)
+    .first()
+    .waitFor();
+  await page.goto(`${site.server.baseUrl}/account`);
+  await panel.getByLabel('Who becomes an admin of Ours').selectOption('Owner Sample');
+  await looksRight(page, 'account-hand-over-desk');
+  await panel.getByRole('button', { name: 'Hand over' }).click();
+  await panel.getByRole('link', { name: 'Ours' }).waitFor({ state: 'detached' });
+  await panel.getByText('experiment, shared with nobody by name').waitFor();
+  await panel.getByRole('link', { name: 'Mine alone' }).waitFor();
   await panel.getByRole('button', { name: 'Delete my account' }).click();
   const question = page.getByRole('alertdialog');
   await question.getByRole('button', { name: 'Delete my account' }).click();

@@ -4,28 +4,23 @@ import { api } from '../api.ts';
 import { Problem } from '../shell/problem.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { words } from '../words.ts';
+import { HeldList } from './held.tsx';
 import { closingQuery } from './queries.ts';
 
 const said = words.account.closing;
 
 /** Deletes an account: shows what keeps it from being deleted, and asks before. */
 export function ClosingPanel({ userId }: { userId: string }) {
-  const blockers = useQuery(closingQuery(userId));
+  const { data, error } = useQuery(closingQuery(userId));
   const [withOwned, setWithOwned] = useState(false);
-  const held = [...(blockers.data?.organizations ?? []), ...(blockers.data?.resources ?? [])];
   return (
     <section className="panel" aria-labelledby="closing-title">
       <h2 id="closing-title">{said.title}</h2>
       <p>{said.text}</p>
-      <Problem error={blockers.error} />
-      {held.length === 0 ? null : (
+      <Problem error={error} />
+      {data === undefined || data.organizations.length + data.resources.length === 0 ? null : (
         <>
-          <p>{said.held}</p>
-          <ul>
-            {held.map(({ id, name }) => (
-              <li key={id}>{name}</li>
-            ))}
-          </ul>
+          <HeldList blockers={data} />
           <label className="check">
             <input type="checkbox" checked={withOwned} onChange={(event) => setWithOwned(event.target.checked)} />
             {said.withOwned}

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
-import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
+import type { AnswerTo, BodyOf } from '../../../clients/typescript/src/types.ts';
 import { api, queryClient, SESSION_KEY } from '../api.ts';
 
 const ALL = ['account'];
@@ -36,6 +36,19 @@ export const closingQuery = (userId: string) =>
     queryKey: [...ALL, 'closing', userId],
     queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/{id}/deletion-blockers', { params: { path: { id: userId } }, signal })),
   });
+export type Blockers = AnswerTo<'/api/v1/users/{id}/deletion-blockers', 'get'>;
+export type HeldResource = Blockers['resources'][number];
+
+/** Most things that are handed over by one request. */
+const AT_ONCE = 200;
+
+/** Hands things over to other admins. Answers how many were taken, and why others were not. */
+export async function handOver(transfers: BodyOf<'/api/v1/collaborators/transfer-admin', 'post'>['transfers']) {
+  const { results } = await bodyOf(api.POST('/api/v1/collaborators/transfer-admin', { body: { transfers: transfers.slice(0, AT_ONCE) } }));
+  await queryClient.invalidateQueries({ queryKey: ALL });
+  return { given: results.filter(({ success }) => success).length, refused: [...new Set(results.flatMap(({ error }) => error ?? []))] };
+}
+
 /** Invitations that can still be accepted. */
 export const invitationsQuery = queryOptions({
   queryKey: ['invitations'],
