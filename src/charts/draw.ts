@@ -21,8 +21,10 @@ const SCREEN_DPI = 96;
 /** Charts that are as high as they are wide, so that a circle stays one. */
 const ROUND: ReadonlySet<string> = new Set(['radar', 'polar', 'ternary', 'wind-rose']);
 
+const NO_DATA = 'No data';
 const empty: SpecMaker = () => ({
-  data: { values: [{ t: 'No data' }] },
+  description: NO_DATA,
+  data: { values: [{ t: NO_DATA }] },
   mark: { type: 'text', fontSize: 18, color: '#777' },
   encoding: { text: { field: 't', type: 'nominal' } },
 });

@@ -35,6 +35,7 @@ test('a chart that has no rows stays a page', { timeout: 180_000 }, async () => 
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/raw_data`);
   await page.getByRole('link', { name: 'Chart this' }).click();
   await page.locator('.drawing').getByText('No data').waitFor();
+  await page.getByRole('img', { name: /: No data$/ }).waitFor();
   await page.getByLabel('Type', { exact: true }).waitFor();
 
   // one whose filter nothing fits is drawn again when that is taken away, with its regions

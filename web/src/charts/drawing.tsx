@@ -61,7 +61,12 @@ export function Drawing({ spec, name, region }: DrawingProps) {
     <>
       {draw === undefined ? <NotYet {...files} /> : null}
       <Problem error={error} />
-      <div ref={holder} className="drawing" role="img" aria-label={name} />
+      <div
+        ref={holder}
+        className="drawing"
+        role="img"
+        aria-label={spec.description === undefined ? name : `${name}: ${spec.description}`}
+      />
     </>
   );
 }
