@@ -1,16 +1,14 @@
 /**
  * The one evaluator of policy documents. The embedded broker asks it on connect, publish, subscribe and receive, and the tests ask it about the very documents
  * that are sent to AWS. It follows AWS's rules: an explicit Deny wins, then an Allow, else the answer is no. `*` stands for any characters (slashes too), `?`
- * for one. `${…}` is replaced by what is known of the connection, and the replacement is always literal.
+ * for one. `${…}` is replaced by what is known of the connection, and the replacement is always literal. Statements with conditions are not made, and not read.
  */
 export type OneOrMany<T> = T | readonly T[];
 
 export interface Statement {
-  Sid?: string;
   Effect: 'Allow' | 'Deny';
   Action: OneOrMany<string>;
   Resource: OneOrMany<string>;
-  Condition?: Readonly<Record<string, Readonly<Record<string, OneOrMany<string>>>>>;
 }
 
 export interface PolicyDocument {
@@ -18,7 +16,7 @@ export interface PolicyDocument {
   Statement: readonly Statement[];
 }
 
-/** What is known of a connection, by variable name: `iot:ClientId`, `iot:Connection.Thing.ThingName`, `iot:Certificate.Status` … */
+/** What is known of a connection, by variable name: `iot:ClientId`, `iot:Connection.Thing.ThingName`. */
 export type PolicyVariables = Readonly<Record<string, string>>;
 
 export interface PolicyRequest {
@@ -96,34 +94,9 @@ export function isMatch(pattern: string, text: string, variables: PolicyVariable
   return matches(pieces.map((piece) => piece.text).join(''), text, (at) => mask[at] === true);
 }
 
-/** The pattern as plain text, its variables filled in: for operators without wildcards. */
-const filled = (pattern: string, variables: PolicyVariables) =>
-  cut(pattern, variables)
-    ?.map(({ text }) => text)
-    .join('');
-
-type Operator = (actual: string | undefined, wanted: readonly string[], variables: PolicyVariables) => boolean;
-const operators: Readonly<Record<string, Operator>> = {
-  StringEquals: (actual, wanted, variables) => actual !== undefined && wanted.some((value) => filled(value, variables) === actual),
-  StringLike: (actual, wanted, variables) => actual !== undefined && wanted.some((value) => isMatch(value, actual, variables)),
-  Bool: (actual, wanted) => actual !== undefined && wanted.some((value) => value.toLowerCase() === actual.toLowerCase()),
-};
-
-/** Whether the conditions of a statement hold. An operator that is not known here holds for a Deny and fails for an Allow. */
-function conditionsHold(statement: Statement, variables: PolicyVariables): boolean {
-  return Object.entries(statement.Condition ?? {}).every(([name, tests]) => {
-    const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
-    if (!operator) return statement.Effect === 'Deny';
-    return Object.entries(tests).every(([key, wanted]) =>
-      operator(Object.hasOwn(variables, key) ? variables[key] : undefined, many(wanted), variables),
-    );
-  });
-}
-
 const speaksOf = (statement: Statement, { action, resource, variables }: PolicyRequest): boolean =>
   many(statement.Action).some((pattern) => isMatch(pattern.toLowerCase(), action.toLowerCase(), {})) &&
-  many(statement.Resource).some((pattern) => isMatch(pattern, resource, variables)) &&
-  conditionsHold(statement, variables);
+  many(statement.Resource).some((pattern) => isMatch(pattern, resource, variables));
 
 /** Whether all documents together allow a request. */
 export function isAllowed(documents: readonly PolicyDocument[], request: PolicyRequest): boolean {

@@ -82,13 +82,8 @@ export class Session {
 
   /** The variables of policies, as AWS resolves them: the thing's name is known only to a client that connects under it. */
   get variables(): PolicyVariables {
-    const itself = this.thingName === this.clientId;
-    return {
-      'iot:ClientId': this.clientId,
-      ...(this.thingName !== null && itself
-        ? { 'iot:Connection.Thing.ThingName': this.thingName, 'iot:Connection.Thing.IsAttached': 'true' }
-        : {}),
-    };
+    const { clientId, thingName } = this;
+    return { 'iot:ClientId': clientId, ...(thingName === clientId ? { 'iot:Connection.Thing.ThingName': thingName } : {}) };
   }
 
   may(action: 'iot:Connect' | 'iot:Publish' | 'iot:Subscribe' | 'iot:Receive', resource: string): boolean {
