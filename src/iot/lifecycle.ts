@@ -1,91 +1,57 @@
-/** The life of a certificate and of a device as total tables: every state answers every event. Pure. */
+/** The life of a certificate and of a device: what each state refuses. Pure. */
 import { errors } from '../errors.ts';
 import type { CertificateStatus } from './registry.ts';
 
-export type CertificateState = 'absent' | CertificateStatus;
+type CertificateState = 'absent' | CertificateStatus;
 export type CertificateEvent = 'activate' | 'deactivate' | 'revoke' | 'delete';
-export type CertificateOutcome = { to: CertificateState } | { refused: 'unknown' | 'revoked' };
 
-/** A revoked certificate never lives again; deleting is always allowed. */
-export const certificateLife: Record<CertificateState, Record<CertificateEvent, CertificateOutcome>> = {
-  absent: {
-    activate: { refused: 'unknown' },
-    deactivate: { refused: 'unknown' },
-    revoke: { refused: 'unknown' },
-    delete: { to: 'absent' },
-  },
-  inactive: { activate: { to: 'active' }, deactivate: { to: 'inactive' }, revoke: { to: 'revoked' }, delete: { to: 'absent' } },
-  active: { activate: { to: 'active' }, deactivate: { to: 'inactive' }, revoke: { to: 'revoked' }, delete: { to: 'absent' } },
-  revoked: { activate: { refused: 'revoked' }, deactivate: { refused: 'revoked' }, revoke: { to: 'revoked' }, delete: { to: 'absent' } },
+const AFTER: Record<CertificateEvent, CertificateState> = {
+  activate: 'active',
+  deactivate: 'inactive',
+  revoke: 'revoked',
+  delete: 'absent',
 };
 
-/** Decides what a certificate is after an event of its life. Errors: certificateNotFound, deviceStateRefused. */
+/**
+ * Decides what a certificate is after an event of its life. A revoked certificate never lives again; deleting is always allowed. Errors: certificateNotFound,
+ * deviceStateRefused.
+ */
 export function decideCertificate(state: CertificateState, event: CertificateEvent): CertificateState {
-  const outcome = certificateLife[state][event];
-  if ('to' in outcome) return outcome.to;
-  throw outcome.refused === 'unknown' ? errors.certificateNotFound() : errors.deviceStateRefused('A revoked certificate stays revoked.');
+  if (event !== 'delete' && state === 'absent') throw errors.certificateNotFound();
+  if (state === 'revoked' && (event === 'activate' || event === 'deactivate'))
+    throw errors.deviceStateRefused('A revoked certificate stays revoked.');
+  return AFTER[event];
 }
 
 /** `phone` is a mobile install: active without ever holding a certificate. The other states are what the API shows. */
 export type DeviceState = 'pending' | 'active' | 'rotating' | 'revoked' | 'phone';
-export type DeviceEvent = 'register' | 'issue' | 'rotate' | 'revoke' | 'rebind' | 'onboard' | 'delete';
-/** `register` may be repeated: the row is there, provisioning goes on. */
-export type DeviceOutcome = { sequence: DeviceOperation; to: DeviceState | 'gone' } | { allowed: true } | { refused: string };
 
 /** Operations that change both the registry and the row, step by step. */
 export type DeviceOperation = 'register' | 'issue' | 'rotate' | 'revoke' | 'rebind' | 'delete';
+export type DeviceEvent = DeviceOperation | 'onboard';
 
-const refuse = (refused: string) => ({ refused });
-const hasOne = (state: string) => refuse(`This device is ${state} and holds a certificate; rotate or revoke it first.`);
-const hasNone = (state: string) => refuse(`This device is ${state} and holds no certificate.`);
-const phone = refuse('A phone signs in as a person and holds no certificate.');
-const notActive = (state: string) => refuse(`Only an active device can be onboarded; this one is ${state}.`);
+const hasOne = (state: string) => `This device is ${state} and holds a certificate; rotate or revoke it first.`;
+const hasNone = (state: string) => `This device is ${state} and holds no certificate.`;
+const notActive = (state: string) => `Only an active device can be onboarded; this one is ${state}.`;
+const PHONE = 'A phone signs in as a person and holds no certificate.';
 
-/** While a device is `rotating`, it cannot be issued a certificate, rotated or onboarded. Revoking and deleting end every certificate. */
-export const deviceLife: Record<DeviceState, Record<DeviceEvent, DeviceOutcome>> = {
-  pending: {
-    register: { sequence: 'register', to: 'pending' },
-    issue: { sequence: 'issue', to: 'active' },
-    rotate: hasNone('pending'),
-    revoke: hasNone('pending'),
-    rebind: { sequence: 'rebind', to: 'pending' },
-    onboard: notActive('pending'),
-    delete: { sequence: 'delete', to: 'gone' },
-  },
-  active: {
-    register: { sequence: 'register', to: 'active' },
-    issue: hasOne('active'),
-    rotate: { sequence: 'rotate', to: 'active' },
-    revoke: { sequence: 'revoke', to: 'revoked' },
-    rebind: { sequence: 'rebind', to: 'active' },
-    onboard: { allowed: true },
-    delete: { sequence: 'delete', to: 'gone' },
-  },
-  rotating: {
-    register: { sequence: 'register', to: 'rotating' },
-    issue: hasOne('rotating'),
-    rotate: refuse('This device is being rotated already.'),
-    revoke: { sequence: 'revoke', to: 'revoked' },
-    rebind: { sequence: 'rebind', to: 'rotating' },
-    onboard: notActive('rotating'),
-    delete: { sequence: 'delete', to: 'gone' },
-  },
-  revoked: {
-    register: { sequence: 'register', to: 'revoked' },
-    issue: { sequence: 'issue', to: 'active' },
-    rotate: hasNone('revoked'),
-    revoke: hasNone('revoked'),
-    rebind: { sequence: 'rebind', to: 'revoked' },
-    onboard: notActive('revoked'),
-    delete: { sequence: 'delete', to: 'gone' },
-  },
+/** What each state refuses, and why. `register` may be repeated: the row is there, provisioning goes on. Deleting ends every certificate. */
+const REFUSED: Record<DeviceState, Partial<Record<DeviceEvent, string>>> = {
+  pending: { rotate: hasNone('pending'), revoke: hasNone('pending'), onboard: notActive('pending') },
+  active: { issue: hasOne('active') },
+  rotating: { issue: hasOne('rotating'), rotate: 'This device is being rotated already.', onboard: notActive('rotating') },
+  revoked: { rotate: hasNone('revoked'), revoke: hasNone('revoked'), onboard: notActive('revoked') },
   phone: {
-    register: { sequence: 'register', to: 'phone' },
-    issue: phone,
-    rotate: phone,
-    revoke: phone,
-    rebind: { allowed: true },
-    onboard: refuse('A phone is not onboarded; it publishes with its owner’s temporary credentials.'),
-    delete: { sequence: 'delete', to: 'gone' },
+    issue: PHONE,
+    rotate: PHONE,
+    revoke: PHONE,
+    onboard: 'A phone is not onboarded; it publishes with its owner’s temporary credentials.',
   },
 };
+
+/** Decides by which operation an event happens to a device; null where nothing has to be done for it. Errors: deviceStateRefused. */
+export function decideDevice(state: DeviceState, event: DeviceEvent): DeviceOperation | null {
+  const refused = REFUSED[state][event];
+  if (refused !== undefined) throw errors.deviceStateRefused(refused);
+  return event === 'onboard' || (state === 'phone' && event === 'rebind') ? null : event;
+}

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { errors } from '../errors.ts';
 import { generateDeviceKeys, readSigningRequest } from './keys.ts';
-import { deviceLife, type DeviceEvent, type DeviceOperation, type DeviceState } from './lifecycle.ts';
+import { decideDevice, type DeviceEvent, type DeviceOperation, type DeviceState } from './lifecycle.ts';
 import { makeDevicePolicies } from './policy.ts';
 import type { CertificateEnd, DeviceRegistry, IssuedCertificate, NewThing } from './registry.ts';
 
@@ -153,21 +153,14 @@ export function makeDeviceLifecycle(options: LifecycleOptions) {
     return (await store.load(deviceId))?.device ?? null;
   }
 
-  /** Answers the operation that the table gives for an event now; null when there is none. A refusal is `deviceStateRefused` with the table's sentence. */
-  function permitted(device: DeviceRow, event: DeviceEvent): DeviceOperation | null {
-    const outcome = deviceLife[device.state][event];
-    if ('refused' in outcome) throw errors.deviceStateRefused(outcome.refused);
-    return 'sequence' in outcome ? outcome.sequence : null;
-  }
-
-  /** For who holds the lock: ends what was left unfinished, asks the table, then runs the new sequence. A sequence that fails before its commit is undone at once. */
+  /** For who holds the lock: ends what was left unfinished, asks what the state allows, then runs the new sequence. A sequence that fails before its commit is undone at once. */
   async function change(deviceId: string, event: DeviceEvent, csr: string | null, until = Infinity): Promise<Run | null> {
     const device = await settle(deviceId);
     if (!device) {
       if (event === 'delete') return null;
       throw errors.resourceNotFound('device');
     }
-    const operation = permitted(device, event);
+    const operation = decideDevice(device.state, event);
     if (!operation) return null;
     const sequence: Sequence = { id: randomUUID(), operation, next: 0, from: device.state, certificate: null };
     const run: Run = {

@@ -7,8 +7,7 @@ import { errors } from '../../src/errors.ts';
 import type { Authority } from '../../src/iot/authority.ts';
 import { makeAuthority, openAuthority } from '../../src/iot/authority.ts';
 import { generateDeviceKeys } from '../../src/iot/keys.ts';
-import type { CertificateEvent, DeviceEvent } from '../../src/iot/lifecycle.ts';
-import { certificateLife, deviceLife } from '../../src/iot/lifecycle.ts';
+import { decideCertificate, decideDevice, type DeviceEvent } from '../../src/iot/lifecycle.ts';
 import { openEmbeddedRegistry } from '../../src/iot/registries/embedded.ts';
 import type { DeviceRow, LifecycleStore, Sequence } from '../../src/iot/sequences.ts';
 import { makeDeviceLifecycle, makeRegistration } from '../../src/iot/sequences.ts';
@@ -126,23 +125,30 @@ async function agreement(id: string, thing: string) {
   return kept?.device.state ?? 'gone';
 }
 
-describe('the tables', () => {
+describe('what a state allows', () => {
   test('every certificate event repeated leaves it where it was, and nothing wakes the revoked', () => {
-    for (const events of Object.values(certificateLife)) {
-      for (const [event, outcome] of Object.entries(events)) {
-        if ('to' in outcome)
-          expect(certificateLife[outcome.to][event as CertificateEvent]).toEqual(
-            event === 'delete' || outcome.to !== 'absent' ? { to: outcome.to } : outcome,
-          );
+    for (const state of ['inactive', 'active'] as const)
+      for (const event of ['activate', 'deactivate', 'revoke'] as const) {
+        const after = decideCertificate(state, event);
+        if (after !== 'revoked' || event === 'revoke') expect(decideCertificate(after, event)).toBe(after);
       }
-    }
-    expect(certificateLife.revoked.activate).toEqual({ refused: 'revoked' });
+    for (const event of ['activate', 'deactivate', 'revoke'] as const)
+      expect(() => decideCertificate('absent', event)).toThrow(expect.objectContaining({ code: 'CERTIFICATE_NOT_FOUND' }));
+    expect(decideCertificate('active', 'activate')).toBe('active');
+    expect(() => decideCertificate('revoked', 'activate')).toThrow(expect.objectContaining({ code: 'DEVICE_STATE_REFUSED' }));
+    expect(() => decideCertificate('revoked', 'deactivate')).toThrow(expect.objectContaining({ code: 'DEVICE_STATE_REFUSED' }));
+    expect(decideCertificate('revoked', 'revoke')).toBe('revoked');
+    for (const state of ['absent', 'inactive', 'active', 'revoked'] as const) expect(decideCertificate(state, 'delete')).toBe('absent');
   });
 
   test('a device gets a certificate only where it has none', () => {
-    for (const state of ['active', 'rotating', 'phone'] as const) expect(deviceLife[state].issue).toHaveProperty('refused');
-    for (const state of ['pending', 'revoked'] as const) expect(deviceLife[state].issue).toEqual({ sequence: 'issue', to: 'active' });
-    for (const events of Object.values(deviceLife)) expect(events.delete).toEqual({ sequence: 'delete', to: 'gone' });
+    for (const state of ['active', 'rotating', 'phone'] as const)
+      expect(() => decideDevice(state, 'issue')).toThrow(expect.objectContaining({ code: 'DEVICE_STATE_REFUSED' }));
+    for (const state of ['pending', 'revoked'] as const) expect(decideDevice(state, 'issue')).toBe('issue');
+    for (const state of ['pending', 'active', 'rotating', 'revoked', 'phone'] as const)
+      expect(decideDevice(state, 'delete')).toBe('delete');
+    expect(decideDevice('phone', 'rebind')).toBeNull();
+    expect(decideDevice('active', 'onboard')).toBeNull();
   });
 });
 

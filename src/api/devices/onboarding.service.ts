@@ -4,7 +4,7 @@ import { requireAccessToAll } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
-import { deviceLife } from '../../iot/lifecycle.ts';
+import { decideDevice } from '../../iot/lifecycle.ts';
 import { MAX_BINDINGS } from '../../iot/policy.ts';
 import { printTopicPrefix } from '../../iot/topics.ts';
 import {
@@ -43,8 +43,7 @@ async function bind(tx: Transaction, caller: Caller, deviceId: string, wanted: r
 export async function onboardDevice(ctx: Context, caller: Caller, deviceId: string, body: OnboardRequest): Promise<OnboardingConfig> {
   const found = await findLifecycle(ctx.db, deviceId);
   if (!found) throw errors.resourceNotFound('device');
-  const outcome = deviceLife[found.device.state].onboard;
-  if ('refused' in outcome) throw errors.deviceStateRefused(outcome.refused);
+  decideDevice(found.device.state, 'onboard');
   const wanted = [...new Set((body.experimentIds ?? []).map((id) => id.toLowerCase()))];
   const [device, endpoint] = await Promise.all([requireDevice(ctx, deviceId), ctx.iot.registry.endpoint()]);
   await ctx.db.transaction((tx) => bind(tx, caller, deviceId, wanted));
