@@ -31,7 +31,7 @@ function nameOutputs(keys: readonly string[], known: readonly ColumnState[]): Na
   const taken = new Set(known.map(({ name }) => name.toLowerCase()));
   const fresh = new Map(
     nameColumns(
-      keys.filter((key) => !isKnown(key)),
+      keys.flatMap((key) => (isKnown(key) ? [] : { key })),
       { rules: { ...RULES, reserved: new Set([...RULES.reserved, ...known.filter(isQuestion).map(({ name }) => name)]) }, taken },
     ).map((named) => [named.key, named]),
   );

@@ -84,10 +84,10 @@ function findHomes(keys: readonly string[], known: readonly KnownName[], rules: 
  * characters. NUL and lone surrogates become U+FFFD.
  */
 export function nameColumns(
-  keys: readonly string[],
+  fields: readonly { key: string }[],
   { rules = UPLOADED, taken = new Set<string>(), known = [] }: Naming = {},
 ): NamedColumn[] {
-  const clean = keys.map(cleanText);
+  const clean = fields.map(({ key }) => cleanText(key));
   const homes = known.length === 0 ? new Map<number, string>() : findHomes(clean, known, rules);
   for (const name of homes.values()) taken.add(name.toLowerCase());
   const own = new Set(clean.map((key, index) => nameAlone(key, index, rules).toLowerCase()));

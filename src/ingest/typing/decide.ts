@@ -41,7 +41,7 @@ export interface TypedFile {
 const BATCH = 100;
 
 /** Classes that values of each JSON kind can have: numbers, texts, booleans, and objects or arrays (j). */
-export const KIND_CLASSES = {
+const KIND_CLASSES = {
   n: NUMBER_CLASSES,
   s: TEXT_CLASSES.date | TEXT_CLASSES.instant | TEXT_CLASSES.localTime | TEXT_CLASSES.text | TEXT_CLASSES.empty,
   b: TEXT_CLASSES.boolean,
@@ -54,7 +54,7 @@ const NUMERIC = new Set<ColumnType['kind']>(['int', 'bigint', 'double', 'decimal
  * Picks the classes of a column's values that decide its type. Of JSON only one kind counts: numbers where the table's column holds numbers, else the commonest
  * kind. In a tie the first of s, n, b, j counts.
  */
-export function pickClassesOfKind(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
+function pickClassesOfKind(field: BronzeField, { classes, kinds }: Stats, before: ColumnState | undefined): number {
   if (field.read) return classes & (field.read.reading.classes | TEXT_CLASSES.empty);
   if (field.form !== 'token' && field.form !== 'json') return classes;
   if (before?.hasValues === true && NUMERIC.has(before.type.kind)) return classes & KIND_CLASSES.n;
@@ -150,7 +150,7 @@ export function decideTypes(
   fields: readonly BronzeField[],
   stats: ReadonlyMap<string, Stats>,
   known: readonly ColumnState[],
-  { origin, names }: Naming,
+  { origin = 'uploaded', names = nameColumns(fields, { known }) }: Partial<Naming> = {},
 ): { columns: ColumnState[]; report: ColumnReport[]; present: PresentColumn[] } {
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const columns: ColumnState[] = [];
@@ -208,17 +208,9 @@ export async function decideFileTypes(
   pipelines: Pipelines,
   fields: readonly BronzeField[],
   known: readonly ColumnState[],
-  {
-    origin = 'uploaded',
-    names = nameColumns(
-      fields.map(({ key }) => key),
-      { known },
-    ),
-  }: Partial<Naming> = {},
+  { origin = 'uploaded', names = nameColumns(fields, { known }) }: Partial<Naming> = {},
 ): Promise<TypedFile> {
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
-  const nameOf = (index: number) => byName.get(names[index]?.name.toLowerCase() ?? '')?.name ?? names[index]?.name ?? '';
-
   const sample = await classify(
     session,
     pipelines,
@@ -226,7 +218,8 @@ export async function decideFileTypes(
   );
   const { stats } = await classify(session, pipelines, fields, sample);
   const counted = fields.filter(
-    ({ column, form }, index) => !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(nameOf(index).toLowerCase())),
+    ({ column, form }, index) =>
+      !isDeclared(form) && needsDigits(stats.get(column)?.classes ?? 0, byName.get(names[index]?.name.toLowerCase() ?? '')),
   );
   await countDigits(session, pipelines, counted, stats);
 
@@ -250,7 +243,7 @@ export async function decideFileTypes(
     const line = report[at];
     if (line) Object.assign(line, { oddValues: count.many, oddExamples: count.first });
   }
-  requireRoom(byName, columns);
+  requireRoom(known, columns);
   return { columns, report, values: values.join(', ') };
 }
 
@@ -265,8 +258,8 @@ export const makeOddColumn = (name: string, origin: Column['origin']): ColumnSta
 });
 
 /** Refuses a file whose columns a table cannot hold beside those that it has. */
-export function requireRoom(known: ReadonlyMap<string, unknown>, columns: readonly ColumnState[]): void {
-  const total = new Set([...known.keys(), ...columns.map(({ name }) => name.toLowerCase())]).size;
+export function requireRoom(known: readonly ColumnState[], columns: readonly ColumnState[]): void {
+  const total = new Set([...known, ...columns].map(({ name }) => name.toLowerCase())).size;
   if (total > MAX_COLUMNS)
     throw new FileRefused('too_many_columns', `The table would have ${total} columns; a table holds at most ${MAX_COLUMNS}.`);
 }

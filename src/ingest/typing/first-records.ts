@@ -7,7 +7,6 @@ import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { printPhysicalType } from '../../lakehouse/terms/physical-types.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
-import { nameColumns } from './columns.ts';
 import { fill, type Pipelines } from '../pipeline.ts';
 import { TEXT_CLASSES } from '../value-classes.ts';
 import { printCastable, decideTypes, requireRoom, isSameType, type PresentColumn, type TypedFile } from './decide.ts';
@@ -77,14 +76,7 @@ export async function decideTypesAsBegun(
   known: readonly ColumnState[],
 ): Promise<TypedFile | undefined> {
   const { stats: first } = await classify(session, pipelines, fields);
-  const naming = {
-    origin: 'uploaded' as const,
-    names: nameColumns(
-      fields.map(({ key }) => key),
-      { known },
-    ),
-  };
-  const { columns, report, present } = decideTypes(fields, first, known, naming);
+  const { columns, report, present } = decideTypes(fields, first, known);
   const read = present.map((column) => {
     const stats = first.get(column.field.column);
     const how = column.isClean && stats ? checked(column, stats) : undefined;
@@ -92,7 +84,7 @@ export async function decideTypesAsBegun(
   });
   const [begin] = read;
   if (!begin || read.includes(undefined)) return undefined;
-  requireRoom(new Map(known.map((column) => [column.name.toLowerCase(), column])), columns);
+  requireRoom(known, columns);
 
   const held = new Set(present.map(({ at }) => at));
   const absent = fields.filter((_, at) => !held.has(at)).map(({ column }) => `${column} is not null`);

@@ -281,10 +281,7 @@ export async function chooseReadings(
       values: [],
     },
   ]);
-  const names = nameColumns(
-    text.fields.map(({ key }) => key),
-    { known },
-  );
+  const names = nameColumns(text.fields, { known });
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
   const asked = text.fields.map((field, index) => {
     const name = names[index]?.name ?? '';

@@ -157,7 +157,7 @@ async function readAgain(
   if (!read) throw new Error('one column is read as one');
   await session.prepare([fill(pipelines.readText, { columns: `${read.value}, ${sent}` })]);
   const typed = await decideFileTypes(session, pipelines, [read.field], [], { names: [{ key: name, name }] });
-  requireRoom(new Map(others.map((each) => [each.name.toLowerCase(), each])), typed.columns);
+  requireRoom(others, typed.columns);
   const [report] = typed.report;
   const [first, ...beside] = typed.columns;
   if (!report || !first) throw new Error('one column has one report');

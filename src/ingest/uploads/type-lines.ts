@@ -4,23 +4,14 @@ import type { ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import { printPhysicalType } from '../../lakehouse/terms/physical-types.ts';
 import { quoteName, quoteText } from '../../lakehouse/terms/quoting.ts';
-import { printType } from '../../lakehouse/terms/types.ts';
-import { nameColumns, nameOddColumn } from '../typing/columns.ts';
+import { nameOddColumn } from '../typing/columns.ts';
 import { NotPlain, type KeyStats } from './read/json-lines.ts';
 import { fill, setVariable, type Pipelines } from '../pipeline.ts';
 import type { BronzeSource } from './sources.ts';
-import {
-  requireRoom,
-  KIND_CLASSES,
-  makeOddColumn,
-  pickClassesOfKind,
-  isSameType,
-  type ColumnReport,
-  type TypedFile,
-} from '../typing/decide.ts';
-import { NONE, type BronzeField } from '../typing/classes.ts';
-import { listFittingClasses, inferType, needsDigits, widenType } from '../typing/types.ts';
-import { TEXT_CLASSES } from '../value-classes.ts';
+import { decideTypes, requireRoom, makeOddColumn, type TypedFile } from '../typing/decide.ts';
+import { NONE } from '../typing/classes.ts';
+import { listFittingClasses } from '../typing/types.ts';
+import { NUMBER_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
 
 const LEAST_OBJECT_SIZE = 4_194_304;
 const NUMBER = (column: string) => `json_type(${column}) in ('BIGINT', 'UBIGINT', 'DOUBLE')`;
@@ -39,7 +30,7 @@ function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, typ
   const isNumber = type.kind === 'int' || type.kind === 'bigint' || type.kind === 'double';
   if (isNumber || type.kind === 'boolean') {
     const fitting = listFittingClasses(type) ?? 0;
-    if (isNumber && (classes & KIND_CLASSES.n & ~fitting) !== 0) throw new NotPlain();
+    if (isNumber && (classes & NUMBER_CLASSES & ~fitting) !== 0) throw new NotPlain();
     const own = isNumber ? n : b;
     if (own === all) return { type: physical, value: column };
     if (j > 0 || (n > 0 && !isNumber)) throw new NotPlain();
@@ -62,15 +53,6 @@ function readingOf(column: string, { classes, n, s, b, j, empty }: KeyStats, typ
   return { type: 'VARCHAR', value: `cast(nullif(${column}, '') as ${physical})` };
 }
 
-/** The type of one key's column, against the column that the table has. */
-function typeOf(field: BronzeField, stats: KeyStats, before: ColumnState | undefined): ColumnType {
-  if (needsDigits(stats.classes, before)) throw new NotPlain();
-  const own = pickClassesOfKind(field, { classes: stats.classes, kinds: stats, digits: NONE }, before);
-  const type = before ? widenType(before, own, NONE) : (inferType(own, NONE) ?? { kind: 'string' });
-  if (type.kind === 'decimal' || type.kind === 'struct' || type.kind === 'array') throw new NotPlain();
-  return type;
-}
-
 /** Decides the types, prints how to read them, and makes `bronze_records`. Throws NotPlain, before anything is read, when the long way is needed. */
 export async function decideLineTypes(
   session: StagingSession,
@@ -79,48 +61,29 @@ export async function decideLineTypes(
   known: readonly ColumnState[],
 ): Promise<TypedFile> {
   if (!lines) throw new Error('the source holds no lines');
-  const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
-  const columns: ColumnState[] = [];
-  /** Columns of odd values, which come after all others. */
-  const beside: ColumnState[] = [];
-  const report: ColumnReport[] = [];
+  const kinds = new Map([...lines.stats].map(([column, stats]) => [column, { classes: stats.classes, kinds: stats, digits: NONE }]));
+  const { columns, report, present } = decideTypes(fields, kinds, known);
+  if (columns.some(({ type: { kind } }) => kind === 'decimal' || kind === 'struct' || kind === 'array')) throw new NotPlain();
   const values: string[] = [];
-  const read: { column: string; key: string; type: string }[] = [];
-  for (const [index, { key, name: given }] of nameColumns(
-    fields.map((field) => field.key),
-    { known },
-  ).entries()) {
-    const field = fields[index];
-    const stats = field && lines.stats.get(field.column);
-    if (!field || !stats) continue;
-    const before = byName.get(given.toLowerCase());
-    const name = before?.name ?? given;
-    const isPresent = stats.classes !== 0;
-    const type = typeOf(field, stats, before);
-    const base = { nullable: true, origin: 'uploaded' as const, exactDouble: before?.exactDouble ?? true };
-    const originalKey = key === name ? undefined : key;
-    columns.push({ ...base, name, type, originalKey, hasValues: isPresent || (before?.hasValues ?? false) });
-    const isWidened = before?.hasValues === true && isPresent && !isSameType(before.type, type);
-    const line: ColumnReport = { name, originalKey: key, type: printType(type), oddValues: 0 };
-    if (isWidened && before) line.widenedFrom = printType(before.type);
-    report.push(line);
-    const reading = isPresent ? readingOf(field.column, stats, type) : undefined;
-    // read in any case: a key that comes twice in one record is found by its column
-    read.push({ column: field.column, key: stats.key, type: reading?.type ?? 'VARCHAR' });
-    if (!reading) continue;
+  // read in any case: a key that comes twice in one record is found by its column
+  const types = fields.map(() => 'VARCHAR');
+  for (const { field, name, type, at } of present) {
+    const [stats, line] = [lines.stats.get(field.column), report[at]];
+    if (!stats || !line) continue;
+    const reading = readingOf(field.column, stats, type);
+    types[at] = reading.type;
     values.push(`${reading.value} as ${quoteName(name)}`);
     if (!reading.odd || reading.odd.count === 0) continue;
     line.oddValues = reading.odd.count;
     values.push(`${reading.odd.text} as ${quoteName(nameOddColumn(name))}`);
-    beside.push(makeOddColumn(name, 'uploaded'));
+    columns.push(makeOddColumn(name, 'uploaded'));
   }
-  columns.push(...beside);
-  requireRoom(byName, columns);
+  requireRoom(known, columns);
   await session.prepare([
     setVariable('records', lines.path),
     fill(pipelines.uploadedLines, {
-      columns: read.map(({ key, column }) => `, ${quoteName(key)} as ${column}`).join(''),
-      types: read.map(({ key, type }) => `, ${quoteText(key)}: '${type}'`).join(''),
+      columns: fields.map(({ key, column }) => `, ${quoteName(key)} as ${column}`).join(''),
+      types: fields.map(({ key }, at) => `, ${quoteText(key)}: '${types[at]}'`).join(''),
       longest: String(Math.max(LEAST_OBJECT_SIZE, lines.longest)),
     }),
   ]);
