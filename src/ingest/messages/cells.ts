@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { MeasurementRow, PlainName } from './rows.ts';
+import type { PlainName } from './decode/plain-measurement.ts';
+import type { MeasurementRow } from './rows.ts';
 import { BufferedFile, RARE_QUOTE } from '../record-writer.ts';
 
 export const readDigits = (value: number | null) => (value === null ? null : String(value));
@@ -43,7 +44,7 @@ export const FACT_COLUMNS: readonly CellColumn<MeasuredFacts>[] = [
 const MEASUREMENT_COLUMNS: readonly CellColumn<MeasurementRow>[] = [
   ...FACT_COLUMNS,
   { name: 'macros', of: ({ macros }) => clean(macros) },
-  { name: 'protocol_id', plain: 'protocolId', of: (row) => clean(row.plain?.topicProtocolId ?? row.facts.protocolId) },
+  { name: 'protocol_id', plain: 'protocolId', of: (row) => clean(row.topicProtocolId ?? row.facts.protocolId) },
   { name: 'data', plain: 'sample', of: ({ data }) => data },
   { name: 'workbook_version_id', plain: 'workbookVersionId', of: ({ facts }) => clean(facts.workbookVersionId) },
   { name: 'macro_context', of: (row) => (row.plain ? null : clean(row.facts.macroContext)) },
@@ -53,9 +54,7 @@ const NO_PLACE = -1;
 
 /** Finds where the begin of a column's value stands among the spans of a row. `NO_PLACE` for a value that is not copied from the message's bytes. */
 const placeOf = ({ plain }: CellColumn<MeasurementRow>, row: MeasurementRow): number =>
-  plain === undefined || !row.plain || (plain === 'protocolId' && row.plain.topicProtocolId !== null)
-    ? NO_PLACE
-    : row.plain.from + row.plain.places[plain];
+  plain === undefined || !row.plain || (plain === 'protocolId' && row.topicProtocolId !== null) ? NO_PLACE : row.plain.placeOf(plain);
 
 function has(one: CellColumn<MeasurementRow>, row: MeasurementRow): boolean {
   const place = placeOf(one, row);

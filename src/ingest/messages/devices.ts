@@ -51,7 +51,7 @@ function timeIn(bytes: Buffer, start: number, end: number): number {
 
 function timeOf({ plain, facts }: MeasurementRow): number {
   if (!plain) return timeIn(Buffer.from(facts.timestamp, 'latin1'), 0, facts.timestamp.length);
-  const place = plain.from + plain.places.timestamp;
+  const place = plain.placeOf('timestamp');
   return timeIn(plain.bytes, plain.spans[place] ?? 0, plain.spans[place + 1] ?? 0);
 }
 

@@ -3,6 +3,7 @@
  * same data gets the same id again.
  */
 import { hash } from 'node:crypto';
+import type { PlainMeasurement } from './decode/plain-measurement.ts';
 
 const FIRST = '0'.repeat(12);
 
@@ -17,11 +18,11 @@ interface Sender {
   clientId: string | null;
 }
 
-/** What a message says of itself: an id of its own, or the SHA-256 of its text. `plain`: where the id stands in the bytes, as it is stored (rows.ts). */
+/** What a message says of itself: an id of its own, or the SHA-256 of its text. */
 interface Identified {
   ownId: string | null;
   sha256: string | null;
-  plain?: { readonly places: Readonly<Record<'ownId', number>>; readonly bytes: Buffer; readonly spans: Int32Array; readonly from: number };
+  plain?: PlainMeasurement;
 }
 
 const ROOM = 1_024;
@@ -42,7 +43,7 @@ export function makeMessageHasher(experimentId: string): (arrival: Sender, messa
     }
     const { plain } = message;
     if (plain) {
-      const place = plain.from + plain.places.ownId;
+      const place = plain.placeOf('ownId');
       const [start, end] = [plain.spans[place] ?? 0, plain.spans[place + 1] ?? 0];
       // a plain string is JSON as it stands; it is hashed here only where it fits into the room
       if (start > 0 && begun + end - start + 8 < ROOM) {

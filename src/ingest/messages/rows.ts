@@ -9,18 +9,7 @@ import { hashRowId, type makeDeviceHasher } from './ids.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../limits.ts';
 import { readAnnotations, type BroughtAnnotation } from './annotations.ts';
 import type { Measurement, Refusal } from './decode/payload.ts';
-
-/**
- * Where values stand in the bytes of a message, for values that are stored as they were sent: begin and end of each, or 0 and 0. The bytes are valid UTF-8
- * without `RARE_QUOTE`.
- */
-export interface PlainValues {
-  /** Where the begin of each value stands among the spans, counted from `from`; its end comes next. */
-  readonly places: Readonly<Record<PlainName, number>>;
-  readonly bytes: Buffer;
-  readonly spans: Int32Array;
-  readonly from: number;
-}
+import type { PlainMeasurement } from './decode/plain-measurement.ts';
 
 /** A measurement as it came, or with its values still in the bytes of its message. */
 export interface DecodedMeasurement extends Measurement {
@@ -28,7 +17,7 @@ export interface DecodedMeasurement extends Measurement {
    * Set for a message that is stored as it was sent: no macros, no questions, no annotations and at most one sample. The other members are read only when
    * they are needed.
    */
-  plain?: PlainValues;
+  plain?: PlainMeasurement;
 }
 
 /** Why a payload or one message of it has no rows: a reason of the decoder, or that reading it failed. */
@@ -56,15 +45,13 @@ type Facts = Omit<
   'kind' | 'plain' | 'index' | 'samples' | 'ownId' | 'sha256' | 'questions' | 'annotations' | 'macros' | 'userId'
 >;
 
-/** Values that can stand in the bytes of a message just as they are stored. */
-export type PlainName = Exclude<keyof Facts, 'macroContext'> | 'sample' | 'ownId';
-
 /** One row of `raw_data`, before it is written. */
 export interface MeasurementRow {
   id: string;
   deviceRow: string;
-  /** Values that are copied from the bytes of the message, except for a protocol that the topic names. */
-  plain?: PlainValues & { readonly topicProtocolId: string | null };
+  /** The message from whose bytes values are copied, except for a protocol that the topic names. */
+  plain?: PlainMeasurement;
+  topicProtocolId?: string | null;
   facts: Facts;
   clientId: string | null;
   /** The person whom the connection proved; null for what a device sent. */
@@ -159,40 +146,29 @@ class PlainRow implements MeasurementRow {
   readonly senderId: string | null;
   readonly contributorId: string | null;
   readonly processedAt: string;
-  readonly places: PlainValues['places'];
-  readonly bytes: Buffer;
-  readonly spans: Int32Array;
-  readonly from: number;
+  readonly plain: PlainMeasurement;
   readonly topicProtocolId: string | null;
   readonly #source: string;
-  readonly #message: DecodedMeasurement;
 
-  constructor(ids: { source: string; deviceRow: string }, arrival: Arrival, message: DecodedMeasurement, plain: PlainValues) {
+  constructor(ids: { source: string; deviceRow: string }, arrival: Arrival, plain: PlainMeasurement) {
     this.#source = ids.source;
     this.deviceRow = ids.deviceRow;
     this.clientId = arrival.clientId;
     this.senderId = arrival.userId;
-    this.contributorId = pickContributor(arrival, message);
+    this.contributorId = pickContributor(arrival, plain);
     this.processedAt = isoOf(arrival.arrivedAt);
-    this.places = plain.places;
-    this.bytes = plain.bytes;
-    this.spans = plain.spans;
-    this.from = plain.from;
+    this.plain = plain;
     this.topicProtocolId = arrival.protocolId;
-    this.#message = message;
   }
 
   get id(): string {
     return hashRowId(this.#source, 0);
   }
-  get plain(): this {
-    return this;
-  }
   get data(): string | null {
-    return this.#message.samples[0] ?? null;
+    return this.plain.samples[0] ?? null;
   }
   get facts(): Facts {
-    const message = this.#message;
+    const message = this.plain;
     if (this.topicProtocolId === null) return message;
     return {
       timestamp: message.timestamp,
@@ -213,9 +189,9 @@ class PlainRow implements MeasurementRow {
 }
 
 /** Bytes of the sample. */
-function sampleLength({ places, spans, from }: PlainValues): number {
-  const at = from + places.sample;
-  return (spans[at + 1] ?? 0) - (spans[at] ?? 0);
+function sampleLength(plain: PlainMeasurement): number {
+  const at = plain.placeOf('sample');
+  return (plain.spans[at + 1] ?? 0) - (plain.spans[at] ?? 0);
 }
 
 /** The rows of one message, in order; or the word that says why it cannot be stored. */
@@ -227,7 +203,7 @@ export function makeMeasurementRows(
   const { plain } = message;
   if (plain) {
     if (sampleLength(plain) > MAX_RECORD_BYTES) return 'sample-too-large';
-    return [new PlainRow({ source, deviceRow: deviceRow(message) }, arrival, message, plain)];
+    return [new PlainRow({ source, deviceRow: deviceRow(message) }, arrival, plain)];
   }
   const { samples, questions, annotations } = message;
   const asked = questions === null ? NONE : listOf(questions);

@@ -24,7 +24,7 @@ export const PLAIN_ORDER = [
 ] as const;
 export type PlainName = (typeof PLAIN_ORDER)[number];
 
-/** Where the begin of each value stands among the spans; its end comes next. */
+/** Where the begin of each value stands among the spans of one message; its end comes next. */
 export const PLAIN_PLACES = Object.fromEntries(PLAIN_ORDER.map((name, at) => [name, at * 2])) as Record<PlainName, number>;
 
 const WORDS = 1_024;
@@ -51,7 +51,10 @@ function wordAt(bytes: Buffer, start: number, end: number): string {
   return same ? known : (words[place] = bytes.toString('latin1', start, end));
 }
 
-/** A measurement that reads each value from its bytes only when somebody asks for it. It answers what `decodePayload` answers for the same bytes. */
+/**
+ * A measurement that reads each value from its bytes only when somebody asks for it. It answers what `decodePayload` answers for the same bytes, which are valid
+ * UTF-8 without control characters.
+ */
 export class PlainMeasurement {
   readonly kind = 'measurement';
   /** The message's text, and nothing else. */
@@ -66,14 +69,19 @@ export class PlainMeasurement {
     this.from = from;
   }
 
+  /** Answers where the begin of a value stands among `spans`; its end comes next. */
+  placeOf(name: PlainName): number {
+    return this.from + PLAIN_PLACES[name];
+  }
+
   #text(name: PlainName): string | null {
-    const at = this.from + PLAIN_PLACES[name];
+    const at = this.placeOf(name);
     const start = this.spans[at] ?? 0;
     return start === 0 ? null : this.bytes.toString('utf8', start, this.spans[at + 1]);
   }
 
   #word(name: PlainName): string | null {
-    const at = this.from + PLAIN_PLACES[name];
+    const at = this.placeOf(name);
     const start = this.spans[at] ?? 0;
     return start === 0 ? null : wordAt(this.bytes, start, this.spans[at + 1] ?? 0);
   }
@@ -85,9 +93,6 @@ export class PlainMeasurement {
 
   get plain(): this {
     return this;
-  }
-  get places(): typeof PLAIN_PLACES {
-    return PLAIN_PLACES;
   }
   get index(): number {
     return 0;
