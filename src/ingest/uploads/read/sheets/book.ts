@@ -1,10 +1,7 @@
 /** Reads what a workbook says of itself: its sheets, the day from which it counts, and whether its formulas were computed. */
-import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { createInflateRaw } from 'node:zlib';
-import type { Part } from './unpacked.ts';
+import { openPart, type Part } from './unpacked.ts';
 
-const HEAD_BYTES = 30;
 const MOST_TAG = 1_048_576;
 
 /** What is known of a workbook, and of the sheet that is read. */
@@ -21,12 +18,6 @@ export interface Book {
   isFrom1904: boolean;
   /** Whether formulas are left to be computed by whoever opens the workbook. */
   isUncomputed: boolean;
-}
-
-export function openPart(bytes: Buffer, { offset, packed, isStored }: Part): AsyncIterable<Buffer> {
-  const from = offset + HEAD_BYTES + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28);
-  const content = bytes.subarray(from, from + packed);
-  return isStored ? Readable.from([content]) : (Readable.from([content]).pipe(createInflateRaw()) as AsyncIterable<Buffer>);
 }
 
 /** Lists a part as text, in pieces that end before a tag. */

@@ -1,5 +1,6 @@
 /** Finds the cells of a sheet whose number format shows what neither a number nor a time is: elapsed time, and codes with leading zeros. */
-import { findColumn, listPieces, listTags, openPart, readAttribute, type Book } from './book.ts';
+import { findColumn, listPieces, listTags, readAttribute, type Book } from './book.ts';
+import { openPart } from './unpacked.ts';
 
 /** How a number is shown: as time that has gone by, counted in its largest unit, or as digits with zeros in front of them. */
 export type CellFormat = { kind: 'elapsed'; unit: 'h' | 'm' | 's' } | { kind: 'zeros'; shape: string };

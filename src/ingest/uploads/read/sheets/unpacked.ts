@@ -76,22 +76,26 @@ export function listParts(bytes: Buffer): Part[] | undefined {
   return parts;
 }
 
-/** Whether a part unpacks to the bytes that the directory speaks of. Unpacking stops where there are more of them. */
-export async function isWhole(bytes: Buffer, { offset, packed, unpacked, checksum, isStored }: Part): Promise<boolean> {
-  if (offset + HEAD_BYTES > bytes.length) return false;
+/** Reads the bytes of a part. */
+export function openPart(bytes: Buffer, { offset, packed, isStored }: Part): AsyncIterable<Buffer> {
   const from = offset + HEAD_BYTES + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28);
   const content = bytes.subarray(from, from + packed);
+  return isStored ? Readable.from([content]) : (Readable.from([content]).pipe(createInflateRaw()) as AsyncIterable<Buffer>);
+}
+
+/** Whether a part unpacks to the bytes that the directory speaks of. Unpacking stops where there are more of them. */
+export async function isWhole(bytes: Buffer, part: Part): Promise<boolean> {
+  if (part.offset + HEAD_BYTES > bytes.length) return false;
   let length = 0;
   let sum = 0;
   try {
-    const chunks = isStored ? [content] : (Readable.from([content]).pipe(createInflateRaw()) as AsyncIterable<Buffer>);
-    for await (const chunk of chunks) {
+    for await (const chunk of openPart(bytes, part)) {
       length += chunk.length;
-      if (length > unpacked) return false;
+      if (length > part.unpacked) return false;
       sum = crc32(chunk, sum);
     }
   } catch {
     return false;
   }
-  return length === unpacked && sum === checksum;
+  return length === part.unpacked && sum === part.checksum;
 }
