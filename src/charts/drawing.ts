@@ -1,6 +1,7 @@
 /** Makes series and pictures of charts beside the service: many rows or marks take seconds of processor, in which nobody else would be answered. */
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { Turns } from '../waiting.ts';
 import type { Answer, PictureWork, SeriesWork, Work } from './drawing-thread.ts';
 
 interface DrawingLimits {
@@ -22,8 +23,8 @@ const TOO_LARGE = 'This chart takes too long to draw, or too much memory. Choose
 
 export class Drawing {
   readonly #limits: DrawingLimits;
-  /** The last of what was asked for. One is drawn at a time. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** One is drawn at a time. */
+  readonly #turns = new Turns();
   #thread: Worker | undefined;
   #rest: NodeJS.Timeout | undefined;
 
@@ -33,12 +34,12 @@ export class Drawing {
 
   /** Draws a picture once what was asked for before is done. Takes the rows away. Throws ChartRefused, and the signal's reason. */
   draw(picture: Omit<PictureWork, 'kind'>, signal?: AbortSignal): Promise<string | Buffer> {
-    return this.#queue({ kind: 'picture', ...picture }, signal);
+    return this.#turns.take(() => this.#run({ kind: 'picture', ...picture }, signal), signal);
   }
 
   /** Prints the series of a chart as JSON, with the same conditions. */
   print(series: Omit<SeriesWork, 'kind'>, signal?: AbortSignal): Promise<string | Buffer> {
-    return this.#queue({ kind: 'series', ...series }, signal);
+    return this.#turns.take(() => this.#run({ kind: 'series', ...series }, signal), signal);
   }
 
   /** Ends the thread. What is asked for next starts another. */
@@ -61,14 +62,7 @@ export class Drawing {
     if (this.#thread === thread) this.#thread = undefined;
   }
 
-  async #queue(work: Work, signal: AbortSignal | undefined): Promise<string | Buffer> {
-    const done = this.#last.then(() => this.#run(work, signal));
-    this.#last = done.catch(() => undefined);
-    return done;
-  }
-
   async #run(work: Work, signal: AbortSignal | undefined): Promise<string | Buffer> {
-    signal?.throwIfAborted();
     clearTimeout(this.#rest);
     const thread = (this.#thread ??= this.#start());
     const answer = await this.#ask(thread, work, signal).catch((error: unknown) => {

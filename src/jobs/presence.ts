@@ -3,6 +3,7 @@
  * shows which jobs wait.
  */
 import { keepConnected } from '../database/standing.ts';
+import { Turns } from '../waiting.ts';
 
 interface Job {
   id: string;
@@ -35,23 +36,18 @@ const LOOK = `
 /** Connects; the locks of a connection that is lost are taken again by the next one. */
 export async function openPresence(url: string): Promise<Presence> {
   const held = new Set<string>();
-  let turn: Promise<unknown> = Promise.resolve();
-  /** Runs one statement after the other. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(work);
-    turn = mine.catch(() => undefined);
-    return mine;
-  };
+  /** One statement runs after the other. */
+  const turns = new Turns();
   // shared locks, so that no process waits for one that was given up and does not know it
   const { client, stop } = await keepConnected(url, (fresh) =>
-    inTurn(async () => {
+    turns.take(async () => {
       await fresh.query('select pg_advisory_unlock_all()');
       await fresh.query(`select pg_advisory_lock_shared(${lockOf('id')}) from unnest($1::text[]) id`, [[...held]]);
     }),
   );
   /** Asks on the connection. One that does not answer is given up, and the next one takes the locks that are held then. */
   const ask = <T extends Record<string, unknown>>(text: string, values: unknown[] = [], name?: string): Promise<T[]> =>
-    inTurn(async () => {
+    turns.take(async () => {
       const asked = client();
       try {
         return (await asked?.query<T>({ text, values, name }))?.rows ?? [];
@@ -89,7 +85,7 @@ export async function openPresence(url: string): Promise<Presence> {
     },
     hasten: (jobId) => ask("update pgboss.job set start_after = now() where id = $1 and state = 'retry'", [jobId]),
     stop: async () => {
-      await turn;
+      await turns.take(async () => undefined);
       await stop();
     },
   };

@@ -2,6 +2,7 @@ import { BATCH_BYTES, KILL_GRACE_MS, OUTPUT_DEPTH, READ_MS } from './job.ts';
 import type { BatchResult, ItemResult, MacroError, MacroJob } from './job.ts';
 import type { BoxRecord, MacroProcess } from './process.ts';
 import { isNestedDeeper, isRecord } from '../json.ts';
+import { awaitOrAbort } from '../waiting.ts';
 
 /** Where a batch gets its processes. */
 export interface ProcessSource {
@@ -144,19 +145,6 @@ const outOfTime = (timeoutMs: number): MacroError => ({
   message: `The batch reached its limit of ${seconds(timeoutMs)} before this item was done.`,
 });
 
-const readyOrAborted = async (process: MacroProcess, signal: AbortSignal | undefined): Promise<void> => {
-  if (signal === undefined) return process.ready;
-  signal.throwIfAborted();
-  let abort: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => (abort = () => reject(signal.reason as Error)));
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    await Promise.race([process.ready, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-};
-
 /**
  * Runs all items in order. An item that takes its process down is reported and the rest goes on in a fresh one. The batch's limits cut off what follows.
  * Rejects with the reason of `job.signal`, or when no process starts (the message says how it ended).
@@ -174,7 +162,7 @@ export const runBatch = async (job: MacroJob, source: ProcessSource): Promise<An
   while (results.length < job.items.length) {
     const process = source.take();
     try {
-      await readyOrAborted(process, job.signal);
+      await (job.signal === undefined ? process.ready : awaitOrAbort(process.ready, job.signal));
       failedStarts = 0;
     } catch (error) {
       source.giveBack(process, false);

@@ -125,3 +125,16 @@ test('the thread rests, and starts again when it is asked', async () => {
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(await drawing.draw(small())).toBe(first);
 });
+
+test('a caller who leaves before their turn is let go at once', async () => {
+  const drawing = open();
+  await drawing.draw(small());
+  const told: string[] = [];
+  const leaving = new AbortController();
+  const drawn = drawing.draw(large()).then(() => told.push('drawn'));
+  const left = drawing.draw(small(), leaving.signal).catch((error: unknown) => told.push((error as Error).message));
+  leaving.abort(new Error('the caller went away'));
+  await Promise.all([drawn, left]);
+  expect(told).toEqual(['the caller went away', 'drawn']);
+  expect(await drawing.draw(small())).toContain('<svg');
+});

@@ -4,7 +4,7 @@
  */
 import type { DBSQLClient } from '@databricks/sql';
 import { errors } from '../../../errors.ts';
-import { awaitOrAbort, waitInLine, type Waiter } from '../../terms/stop.ts';
+import { awaitOrAbort, waitInLine, type Waiter } from '../../../waiting.ts';
 
 export type Session = Awaited<ReturnType<DBSQLClient['openSession']>>;
 export type OpenSession = () => Promise<Session>;

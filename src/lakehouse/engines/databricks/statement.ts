@@ -4,7 +4,7 @@ import { DBSQLParameter, DBSQLParameterType, thrift } from '@databricks/sql';
 import { errors } from '../../../errors.ts';
 import type { Statement } from '../../terms/warehouse.ts';
 import type { BoundValue } from '../../terms/dialect.ts';
-import { awaitOrAbort } from '../../terms/stop.ts';
+import { awaitOrAbort } from '../../../waiting.ts';
 import type { DatabricksSessions, Lease, Session } from './sessions.ts';
 
 export type Row = Record<string, unknown>;

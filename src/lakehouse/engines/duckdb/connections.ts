@@ -1,6 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { errors } from '../../../errors.ts';
-import { makeStopError, Stop, waitInLine, type Waiter } from '../../terms/stop.ts';
+import { waitInLine, type Waiter } from '../../../waiting.ts';
+import { makeStopError, Stop } from '../../terms/stop.ts';
 import type { RunOptions } from '../../terms/warehouse.ts';
 
 type Running = Pick<RunOptions, 'onReading'> & { signal: AbortSignal };

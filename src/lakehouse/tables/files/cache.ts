@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errors } from '../../../errors.ts';
-import { awaitOrAbort } from '../../terms/stop.ts';
+import { awaitOrAbort } from '../../../waiting.ts';
 import { requireInside } from './files.ts';
 
 /** What the manifest says of a file. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { Turns } from '../../../../waiting.ts';
 import { FileRefused } from '../../../record-writer.ts';
 import type { SheetAnswer, SheetNotes, SheetRequest } from './sheet-thread.ts';
 
@@ -16,12 +17,11 @@ const THREAD = join(import.meta.dirname, `sheet-thread${extname(import.meta.file
 const tooLarge = () =>
   new FileRefused('unpacks_too_large', 'The workbook unpacks to more than the memory that reading may use. Send it as CSV.');
 
-/** The reading of the last workbook. A process reads one at a time, because each may take `MOST_HEAP_MIB` of memory. */
-let last: Promise<unknown> = Promise.resolve();
+/** A process reads one workbook at a time, because each may take `MOST_HEAP_MIB` of memory. */
+const turns = new Turns();
 
 function run(request: SheetRequest, signal: AbortSignal | undefined): Promise<SheetAnswer> {
   return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
     const thread = new Worker(THREAD, { workerData: request, resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MIB } });
     const stop = () => {
       void thread.terminate();
@@ -53,9 +53,7 @@ export async function writeSheetText(
     mostBytes: mostBytes((await stat(original)).size),
     mostHeldBytes: MOST_HELD_BYTES,
   };
-  const running = last.then(() => run(request, signal));
-  last = running.catch(() => undefined);
-  const answer = await running;
+  const answer = await turns.take(() => run(request, signal), signal);
   if (answer.refused !== null) throw new FileRefused(answer.refused, answer.sentence);
   return answer;
 }

@@ -1,0 +1,53 @@
+/** Waits for work or for one's turn, and no longer than the caller stays. */
+
+/** Settles as `work` does, or rejects with the signal's reason when that comes first. `work` then goes on, and the caller must see to its end. */
+export const awaitOrAbort = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+
+/** Somebody who waits in a line. Whoever calls either function has taken them out of it. */
+export interface Waiter<T> {
+  go: (given: T) => void;
+  refuse: (error: Error) => void;
+}
+
+/** Waits at the end of a line for what `go` gives. Leaves the line, and rejects with the signal's reason, when that comes first. */
+export const waitInLine = <T>(line: Waiter<T>[], signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const leave = () => {
+      line.splice(line.indexOf(waiter), 1);
+      reject(signal.reason as Error);
+    };
+    const settle =
+      <A>(then: (answer: A) => void) =>
+      (answer: A) => {
+        signal.removeEventListener('abort', leave);
+        then(answer);
+      };
+    const waiter: Waiter<T> = { go: settle<T>(resolve), refuse: settle<Error>(reject) };
+    signal.addEventListener('abort', leave, { once: true });
+    line.push(waiter);
+  });
+
+/** Lets one piece of work run at a time, first come first served. Whoever leaves before their turn gives up their place at once. */
+export class Turns {
+  readonly #line: Waiter<undefined>[] = [];
+  #isTaken = false;
+
+  async take<T>(work: () => Promise<T>, signal: AbortSignal = new AbortController().signal): Promise<T> {
+    signal.throwIfAborted();
+    if (this.#isTaken) await waitInLine(this.#line, signal);
+    this.#isTaken = true;
+    try {
+      return await work();
+    } finally {
+      const next = this.#line.shift();
+      if (next) next.go(undefined);
+      else this.#isTaken = false;
+    }
+  }
+}
