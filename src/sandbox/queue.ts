@@ -1,9 +1,5 @@
 import { errors } from '../errors.ts';
 
-interface Waiting {
-  start: () => void;
-}
-
 /**
  * Hands out a fixed number of places. Callers who wait take turns, whoever came first, and no caller may have more than `bound` jobs waiting. Where one caller has
  * all of several places, there is one more for the others.
@@ -13,8 +9,8 @@ export class FairQueue {
   readonly #bound: number;
   /** The caller of each place that is taken. */
   readonly #taken: string[] = [];
-  /** Callers in the order of their next turn. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  /** What starts the jobs that wait, by their callers in the order of their next turn. */
+  readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(places: number, bound: number) {
     this.#places = places;
@@ -23,9 +19,7 @@ export class FairQueue {
 
   /** How many jobs run and wait, for a gauge. */
   get load(): { running: number; waiting: number } {
-    let waiting = 0;
-    for (const jobs of this.#waiting.values()) waiting += jobs.length;
-    return { running: this.#taken.length, waiting };
+    return { running: this.#taken.length, waiting: [...this.#waiting.values()].flat().length };
   }
 
   /** Resolves with the function that gives the place back. Throws `macroQueueFull` (429) at the bound; rejects with the reason of `signal`. */
@@ -37,18 +31,16 @@ export class FairQueue {
     this.#waiting.set(caller, mine);
     return new Promise((resolve, reject) => {
       const leave = () => {
-        const jobs = this.#waiting.get(caller)?.filter((job) => job !== entry) ?? [];
+        const jobs = this.#waiting.get(caller)?.filter((job) => job !== start) ?? [];
         if (jobs.length === 0) this.#waiting.delete(caller);
         else this.#waiting.set(caller, jobs);
         reject(signal?.reason as Error);
       };
-      const entry: Waiting = {
-        start: () => {
-          signal?.removeEventListener('abort', leave);
-          resolve(this.#take(caller));
-        },
+      const start = () => {
+        signal?.removeEventListener('abort', leave);
+        resolve(this.#take(caller));
       };
-      mine.push(entry);
+      mine.push(start);
       signal?.addEventListener('abort', leave, { once: true });
     });
   }
@@ -81,7 +73,7 @@ export class FairQueue {
       const job = jobs.shift();
       this.#waiting.delete(caller);
       if (jobs.length > 0) this.#waiting.set(caller, jobs);
-      job?.start();
+      job?.();
     }
   }
 }
