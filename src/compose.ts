@@ -18,6 +18,7 @@ import { openJobQueue } from './jobs/queue.ts';
 import { openEmbeddedPlaces } from './places/embedded.ts';
 import { openProvidedPlaces } from './places/provider.ts';
 import type { StartError } from './errors.ts';
+import { Kept } from './kept.ts';
 import { createMetrics } from './metrics.ts';
 import { waitPublished } from './lakehouse/tables/delta/awaiting.ts';
 import { Engines } from './lakehouse/read/engines.ts';
@@ -34,33 +35,25 @@ import { openDataFolder } from './storage/private.ts';
 import { openLog } from './log.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
-import { openSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { openSandbox } from './sandbox/sandbox.ts';
 import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
 
 import type { Context } from './context.ts';
 
-/** The sandbox, opened once when it is first needed. After a failure the next call tries again. */
+/** The sandbox, opened once when it is first needed. */
 function sandboxOnce(config: Config) {
-  let opening: Promise<Sandbox> | undefined;
+  const sandbox = new Kept(() =>
+    openSandbox({ ...config.macros, runtimesFolder: join(config.root, 'src/sandbox/runtimes'), keepIn: join(config.dataDir, 'macros') }),
+  );
   return {
-    open: () => {
-      opening ??= openSandbox({
-        ...config.macros,
-        runtimesFolder: join(config.root, 'src/sandbox/runtimes'),
-        keepIn: join(config.dataDir, 'macros'),
-      }).catch((error: unknown) => {
-        opening = undefined;
-        throw error;
-      });
-      return opening;
-    },
+    open: () => sandbox.get(),
     /** The level of each language, for operators; `not started` before the sandbox is first opened. */
     levels: async () => {
-      if (!opening) return { state: 'not started' };
-      const sandbox = await opening;
-      return Object.fromEntries(config.macros.languages.map((language) => [language, sandbox.level(language)]));
+      const opened = await sandbox.made;
+      if (!opened) return { state: 'not started' };
+      return Object.fromEntries(config.macros.languages.map((language) => [language, opened.level(language)]));
     },
-    close: async () => (await opening)?.close(),
+    close: async () => (await sandbox.made)?.close(),
   };
 }
 

@@ -1,26 +1,10 @@
+import { LRUCache } from 'lru-cache';
+
 /** Pieces of borders that are kept in memory, of some 40 kB each. */
 const MOST_PIECES = 1_000;
 
 /** Says in which country a point lies, as an ISO 3166-1 alpha-2 code (XK for Kosovo); null in the open sea. */
 export type Countries = (latitude: number, longitude: number) => string | null;
-
-/** Keeps the pieces that were asked for last, with the methods that `geo-tz` wants of its store. */
-class Pieces {
-  private readonly kept = new Map<string, unknown>();
-
-  get(key: string): unknown {
-    const piece = this.kept.get(key);
-    if (piece === undefined) return undefined;
-    this.kept.delete(key);
-    this.kept.set(key, piece);
-    return piece;
-  }
-
-  set(key: string, piece: unknown): void {
-    this.kept.set(key, piece);
-    if (this.kept.size > MOST_PIECES) this.kept.delete(this.kept.keys().next().value ?? '');
-  }
-}
 
 /** A part of ECMA-402 that the compiler's library does not describe yet. */
 type LocaleWithZones = Intl.Locale & { getTimeZones(): string[] | undefined };
@@ -41,7 +25,7 @@ function countriesOfZones(): ReadonlyMap<string, string> {
  */
 export async function openCountries(hasTowns: (code: string) => boolean): Promise<Countries> {
   const [{ find, setCache }, { iso1A2Code }] = await Promise.all([import('geo-tz/all'), import('@rapideditor/country-coder')]);
-  setCache({ store: new Pieces() });
+  setCache({ store: new LRUCache<string, object>({ max: MOST_PIECES }) });
   const byZone = countriesOfZones();
   const withZones = new Set(byZone.values());
   // the outline decides in Antarctica: no borders end there, but the zones of its stations are those of their claimants

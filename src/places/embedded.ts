@@ -1,4 +1,5 @@
 import { around } from 'geokdbush';
+import { Kept } from '../kept.ts';
 import { openCountries } from './countries.ts';
 import { fold } from './fold.ts';
 import { readGazetteer, type Gazetteer } from './gazetteer.ts';
@@ -53,39 +54,29 @@ function candidates(gazetteer: Gazetteer, names: Names, words: readonly string[]
   return [];
 }
 
-/** Makes a reader of what is read at its first use and kept. A reading that failed is not kept. */
-function makeKeeper<T>(read: () => Promise<T>): () => Promise<T> {
-  let reading: Promise<T> | undefined;
-  return () =>
-    (reading ??= read().catch((error: unknown) => {
-      reading = undefined;
-      throw error;
-    }));
-}
-
 /**
  * Places from the GeoNames data package and the names beside it in `namesFile`, each read at the first use. Names are those of towns; there are no streets
  * and no postal codes.
  */
 export function openEmbeddedPlaces(namesFile: string): Places {
-  const gazetteer = makeKeeper(readGazetteer);
-  const names = makeKeeper(() => readNames(namesFile));
+  const gazetteer = new Kept(readGazetteer);
+  const names = new Kept(() => readNames(namesFile));
   // borders tell the country, not the nearest town: near a border that town is often across it
-  const countries = makeKeeper(async () => {
-    const { within } = await gazetteer();
+  const countries = new Kept(async () => {
+    const { within } = await gazetteer.get();
     return openCountries((code) => within.has(code));
   });
   return {
     search: async (text, most) => {
-      const [data, known] = await Promise.all([gazetteer(), names()]);
+      const [data, known] = await Promise.all([gazetteer.get(), names.get()]);
       const words = fold(text)
         .split(' ')
         .filter((word) => word !== '');
       return candidates(data, known, words, most).map((position) => placeOf(data, position));
     },
     at: async (latitude, longitude) => {
-      const data = await gazetteer();
-      const code = (await countries())(latitude, longitude);
+      const data = await gazetteer.get();
+      const code = (await countries.get())(latitude, longitude);
       if (code === null) return null;
       const towns = data.within.get(code);
       const [member] = towns ? around(towns.index, longitude, latitude, 1, NEAR_KM) : [];

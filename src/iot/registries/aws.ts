@@ -12,6 +12,7 @@ import {
   IoTClient,
 } from '@aws-sdk/client-iot';
 import { errors } from '../../errors.ts';
+import { Kept } from '../../kept.ts';
 import { readSigningRequest } from '../keys.ts';
 import type { ArnPrefix } from '../policy.ts';
 import type { DeviceRegistry } from '../registry.ts';
@@ -49,7 +50,11 @@ export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & {
   const client = new IoTClient(makeClientSettings(options));
   const policies = openAwsPolicies(client);
   const certificates = openAwsCertificates(client, arnPrefix);
-  let dataEndpoint: Promise<string> | null = null;
+  const endpoint = new Kept(async () => {
+    const { endpointAddress } = await askAws(client.send(new DescribeEndpointCommand({ endpointType: 'iot:Data-ATS' })));
+    if (!endpointAddress) throw errors.registryUnavailable();
+    return endpointAddress;
+  });
 
   return {
     arnPrefix,
@@ -93,16 +98,7 @@ export function openAwsRegistry(options: AwsRegistryOptions): DeviceRegistry & {
       await policies.set(thingName, documents, await certificates.listPrincipals(thingName));
     },
     connectivity: async (thingNames) => searchConnectivity(client, thingNames),
-    async endpoint() {
-      dataEndpoint ??= askAws(client.send(new DescribeEndpointCommand({ endpointType: 'iot:Data-ATS' }))).then(({ endpointAddress }) => {
-        if (!endpointAddress) throw errors.registryUnavailable();
-        return endpointAddress;
-      });
-      return dataEndpoint.catch((cause: unknown) => {
-        dataEndpoint = null;
-        throw cause as Error;
-      });
-    },
+    endpoint: () => endpoint.get(),
     close() {
       client.destroy();
     },

@@ -15,6 +15,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { errors } from '../../../errors.ts';
+import { Kept } from '../../../kept.ts';
 import { printTableFolder } from '../../tables/delta/places.ts';
 import type { Added, LakeFiles } from '../../tables/files/files.ts';
 import { openFolderFiles } from '../../tables/files/folder.ts';
@@ -265,17 +266,11 @@ export async function openDuckdbWriter({
   await mkdir(join(lake, '.staging'), { recursive: true });
   const folders = { lake, work, memoryLimit, functions };
   const whole = await openEngine(threads, folders);
-  let small: Promise<DuckDBInstance> | undefined;
-  const openSmall = () =>
-    (small ??= openEngine(1, folders).catch((error: unknown) => {
-      small = undefined;
-      throw error;
-    }));
-
+  const small = new Kept(() => openEngine(1, folders));
   let closed = false;
   const session = async (options: SessionOptions = {}): Promise<StagingSession> => {
     if (closed) throw errors.shuttingDown();
-    const instance = options.small === true ? await openSmall() : whole;
+    const instance = options.small === true ? await small.get() : whole;
     return new DuckdbSession(await instance.connect(), files, options.signal);
   };
   return {
@@ -295,7 +290,7 @@ export async function openDuckdbWriter({
     close: async () => {
       closed = true;
       whole.closeSync();
-      (await small)?.closeSync();
+      (await small.made)?.closeSync();
     },
   };
 }
