@@ -60,54 +60,42 @@ async function requireParquet(path: string, expansion?: number): Promise<{ rows:
 
 const asText = (column: string) => ({ expression: `cast(${column} as varchar)`, form: { kind: 'string' } as ColumnType });
 
+/** How the engine's plain types become ours. Some are cast before. */
+const PLAIN: Readonly<Record<string, readonly [kind: Exclude<ColumnType['kind'], 'decimal' | 'struct' | 'array'>, cast?: string]>> = {
+  BOOLEAN: ['boolean'],
+  TINYINT: ['int', 'INTEGER'],
+  SMALLINT: ['int', 'INTEGER'],
+  UTINYINT: ['int', 'INTEGER'],
+  USMALLINT: ['int', 'INTEGER'],
+  INTEGER: ['int'],
+  UINTEGER: ['bigint', 'BIGINT'],
+  BIGINT: ['bigint'],
+  FLOAT: ['double', 'DOUBLE'],
+  DOUBLE: ['double'],
+  VARCHAR: ['string'],
+  DATE: ['date'],
+  'TIMESTAMP WITH TIME ZONE': ['timestamp'],
+  TIMESTAMP: ['timestamp_ntz'],
+  TIMESTAMP_S: ['timestamp_ntz', 'TIMESTAMP'],
+  TIMESTAMP_MS: ['timestamp_ntz', 'TIMESTAMP'],
+  TIMESTAMP_NS: ['timestamp_ntz', 'TIMESTAMP'],
+};
+
+/** Whether values of a type of the engine are times, which can be infinite there. No other engine and no reader knows such times. */
+const isTime = (type: string) => ['date', 'timestamp', 'timestamp_ntz'].includes(PLAIN[type]?.[0] ?? '');
+
 /** How a type of the engine becomes one of ours: the expression over the file's column, and the type it then has. */
 function read(column: string, type: string): { expression: string; form: ColumnType } {
-  const as = (form: ColumnType, expression = column) => ({ expression, form });
-  const cast = (form: ColumnType, target: string) => as(form, `cast(${column} as ${target})`);
-  const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type);
-  if (decimal) return as({ kind: 'decimal', precision: Number(decimal[1]), scale: Number(decimal[2]) });
-  switch (type) {
-    case 'BOOLEAN':
-      return as({ kind: 'boolean' });
-    case 'TINYINT':
-    case 'SMALLINT':
-    case 'UTINYINT':
-    case 'USMALLINT':
-      return cast({ kind: 'int' }, 'INTEGER');
-    case 'INTEGER':
-      return as({ kind: 'int' });
-    case 'UINTEGER':
-      return cast({ kind: 'bigint' }, 'BIGINT');
-    case 'BIGINT':
-      return as({ kind: 'bigint' });
-    case 'UBIGINT':
-      return cast({ kind: 'decimal', precision: 38, scale: 0 }, 'DECIMAL(38,0)');
-    case 'FLOAT':
-      return cast({ kind: 'double' }, 'DOUBLE');
-    case 'DOUBLE':
-      return as({ kind: 'double' });
-    case 'VARCHAR':
-      return as({ kind: 'string' });
-    case 'DATE':
-      return as({ kind: 'date' });
-    case 'TIMESTAMP WITH TIME ZONE':
-      return as({ kind: 'timestamp' });
-    case 'TIMESTAMP':
-      return as({ kind: 'timestamp_ntz' });
-    case 'TIMESTAMP_S':
-    case 'TIMESTAMP_MS':
-    case 'TIMESTAMP_NS':
-      return cast({ kind: 'timestamp_ntz' }, 'TIMESTAMP');
-    case 'BLOB':
-      return as({ kind: 'string' }, `to_base64(${column})`);
-    case 'JSON':
-      return as({ kind: 'variant' }, `finite_json(trimmed_json(${column}))`);
-    default: {
-      if (!/\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^VARIANT$/.test(type)) return asText(column);
-      const made = `to_json(${column})`;
-      return as({ kind: 'variant' }, `finite_json(${/DECIMAL\((\d+),\1\)/.test(type) ? `pointed_json(${made})` : made})`);
-    }
-  }
+  const [kind, cast] = PLAIN[type] ?? [];
+  if (kind !== undefined) return { expression: cast === undefined ? column : `cast(${column} as ${cast})`, form: { kind } };
+  const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? [];
+  if (precision !== undefined) return { expression: column, form: { kind: 'decimal', precision: Number(precision), scale: Number(scale) } };
+  if (type === 'UBIGINT') return { expression: `cast(${column} as DECIMAL(38,0))`, form: { kind: 'decimal', precision: 38, scale: 0 } };
+  if (type === 'BLOB') return { expression: `to_base64(${column})`, form: { kind: 'string' } };
+  if (type === 'JSON') return { expression: `finite_json(trimmed_json(${column}))`, form: { kind: 'variant' } };
+  if (!/\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^VARIANT$/.test(type)) return asText(column);
+  const made = `to_json(${column})`;
+  return { expression: `finite_json(${/DECIMAL\((\d+),\1\)/.test(type) ? `pointed_json(${made})` : made})`, form: { kind: 'variant' } };
 }
 
 /** Asks the engine about the file. Throws FileRefused where it cannot be read. */
@@ -122,16 +110,6 @@ const CUT = 'The file has these times to the nanosecond; they are kept to the mi
 const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
 const ENDLESS = 'Some of these times are infinite, so they are kept as text.';
 
-/** Types of the engine whose values can be infinite, which no other engine and no reader knows. */
-const TIMES: ReadonlySet<string> = new Set([
-  'DATE',
-  'TIMESTAMP',
-  'TIMESTAMP WITH TIME ZONE',
-  'TIMESTAMP_S',
-  'TIMESTAMP_MS',
-  'TIMESTAMP_NS',
-]);
-
 /** Times that are kept as text, or cut, by column. */
 interface OddTimes {
   texts: ReadonlyMap<string, string>;
@@ -140,7 +118,7 @@ interface OddTimes {
 
 /** Finds columns with a time that microseconds cannot say, or that is infinite, and those with times in nanoseconds of which the engine reads only microseconds. */
 async function findOddTimes(ask: Ask, described: readonly Described[]): Promise<OddTimes> {
-  const times = described.filter(({ type }) => TIMES.has(type));
+  const times = described.filter(({ type }) => isTime(type));
   const texts = new Map<string, string>();
   for (let at = 0; at < times.length; at += TEXTS_AT_ONCE) {
     const batch = times.slice(at, at + TEXTS_AT_ONCE);
