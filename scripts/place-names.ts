@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { around } from 'geokdbush';
 import KDBush from 'kdbush';
-import { fold } from '../src/places/fold.ts';
+import { fold } from '../src/fold.ts';
 import { BLOCK, LONGEST_NAME, MOST_SHARED } from '../src/places/names.ts';
 
 /** A town of the gazetteer. */

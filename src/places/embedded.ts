@@ -1,7 +1,7 @@
 import { around } from 'geokdbush';
 import { Kept } from '../kept.ts';
 import { openCountries } from './countries.ts';
-import { fold } from './fold.ts';
+import { fold } from '../fold.ts';
 import { readGazetteer, type Gazetteer } from './gazetteer.ts';
 import { readNames, type Names } from './names.ts';
 import { printLabel, type PlaceResult, type Places } from './places.ts';

@@ -1,13 +1,10 @@
-const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', þ: 'th', ı: 'i' };
+import { fold } from '../fold.ts';
+
 const LONGEST = 60;
 
 /** Makes a slug: lower-case ASCII letters and digits with single hyphens, at most 60 characters. Empty when nothing of the text can be kept. */
 export const makeSlug = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}/gu, '')
-    .replace(/[ßæœøđðłþı]/g, (letter) => LETTERS[letter] ?? '')
+  fold(text)
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, LONGEST)
     .replace(/^-+|-+$/g, '');

@@ -426,6 +426,7 @@ describe('exports', () => {
 
   test('names of files, and ranges', () => {
     expect(makeSlug('  Ærø / Straße №7 — Łódź ')).toBe('aero-strasse-no7-lodz');
+    expect(makeSlug('Ħal Għaxaq, Ŧ 1')).toBe('hal-ghaxaq-t-1');
     expect(makeSlug('日本')).toBe('');
     expect(makeSlug('x'.repeat(100))).toHaveLength(60);
     expect(makeFileName({ name: '..', id: 'e' }, { name: 'raw_data', id: 't' }, new Date('2026-06-01T08:09:10.999Z'), 'csv')).toBe(
