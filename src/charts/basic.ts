@@ -239,19 +239,22 @@ function gatherSmall(slices: ReadonlyMap<string, number>): [string, number][] {
 }
 
 /** The sum of each slice. One below zero has no share of a whole, and is not drawn. */
-export function sumSlices(chart: Chart): [string, number][] {
+export function sumSlices(chart: Chart): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { labels, values } of flatten(chart)) {
     const name = printText(labels, '–');
     sums.set(name, (sums.get(name) ?? 0) + (Number(values) || 0));
   }
-  return [...sums];
+  return sums;
 }
 
 /** Slices, each with its share of the whole where there is room for it. */
 const pie: SpecMaker = (chart) => {
   const { ground, text } = pickInk(chart.look);
-  const rows = gatherSmall(new Map(sumSlices(chart).filter(([, value]) => value >= 0))).map(([labels, values]) => ({ labels, values }));
+  const rows = gatherSmall(new Map([...sumSlices(chart)].filter(([, value]) => value >= 0))).map(([labels, values]) => ({
+    labels,
+    values,
+  }));
   const total = rows.reduce((sum, { values }) => sum + values, 0);
   const shared = rows.map((row) => {
     const share = (100 * row.values) / total;

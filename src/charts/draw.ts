@@ -85,11 +85,7 @@ function listOwnOmissions(chart: Chart): string[] {
     of > most ? [`The first ${most.toLocaleString('en')} of ${of.toLocaleString('en')} ${what} are drawn.`] : [];
   if (GROUPED.has(chart.type)) return first(MOST_SAMPLES, gatherSamples(chart, { byGroup: true }).length, 'groups');
   if (chart.type === 'heatmap') return first(MOST_HEATMAP_CELLS, gatherCells(chart).length, 'cells');
-  if (chart.type === 'pie')
-    return countBelow(
-      sumSlices(chart).map(([, value]) => value),
-      'slice',
-    );
+  if (chart.type === 'pie') return countBelow([...sumSlices(chart).values()], 'slice');
   if (chart.type === 'alluvial')
     return countBelow(
       listFlows(chart).map(({ weight }) => weight),

@@ -9,10 +9,7 @@ type RemoveObject = (key: string) => Promise<unknown>;
 /** Removes messages, after their objects. Answers how many. */
 async function removeMessages(db: Queryable, messages: readonly { id: string; objectKey: string | null }[], removeObject: RemoveObject) {
   for (const { objectKey } of messages) if (objectKey !== null) await removeObject(objectKey);
-  return queries.deleteMessages(
-    db,
-    messages.map(({ id }) => id),
-  );
+  return queries.deleteMessages(db, messages);
 }
 
 /** Forgets messages that were set aside before a time, and their objects. */

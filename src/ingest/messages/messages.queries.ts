@@ -264,12 +264,14 @@ export const listExpired = (db: Queryable, before: Date, limit: number) =>
   db.rows<{ id: string; objectKey: string | null }>(sql('messages.listExpired')`select id, object_key as "objectKey" from inbox m
     where status <> 'stored' and not exists (select from pending_messages p where p.experiment_id = m.experiment_id and p.ordinal = m.ordinal) and handled_at < ${before.toISOString()}::timestamptz limit ${limit}`);
 
-export const deleteMessages = (db: Queryable, ids: readonly string[]) =>
-  db.run(sql('messages.delete')`
+export const deleteMessages = (db: Queryable, messages: readonly { id: string }[]) => {
+  const ids = messages.map(({ id }) => id);
+  return db.run(sql('messages.delete')`
     with gone as (
       delete from pending_messages p using inbox m where m.id = any (${ids}::uuid[]) and p.experiment_id = m.experiment_id and p.ordinal = m.ordinal
     )
     delete from inbox where id = any (${ids}::uuid[])`);
+};
 
 /** What an experiment left in the inbox. */
 export const listEveryMessage = (db: Queryable, experimentId: string, limit: number) =>

@@ -7,12 +7,12 @@ import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import { listColumnsAt, commit, findTableById, type ColumnState, type Commit } from '../../lakehouse/tables/manifest.ts';
 import type { LakeFile, LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
 import { areInOrder, findHolding, setFilesVariable, writeSelect } from '../../lakehouse/tables/rewriting.ts';
-import type { StagingArea, StagingSession } from '../../lakehouse/tables/staging.ts';
+import { useSession, type StagingArea, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import { printPhysicalType } from '../../lakehouse/terms/physical-types.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import { printType } from '../../lakehouse/terms/types.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
-import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
+import { removeUnlessCommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { isColumnName, isOwnColumn, nameOddColumn } from '../typing/columns.ts';
 import { fill, type Pipelines } from '../pipeline.ts';
 import { printValue } from '../typing/printed-values.ts';
@@ -210,9 +210,8 @@ async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, op
   const table = await findTableById(db, tableId);
   if (!table) throw errors.tableDeleted();
   const target = findTarget(await listColumnsAt(db, tableId, table.version), order);
-  const session = await staging.session({ signal });
   const written: Staged[] = [];
-  try {
+  const change = async (session: StagingSession) => {
     const { column, odd, name } = target;
     const { type } = order;
     const isReread = type !== undefined && (odd !== undefined || printType(column.type) !== printType({ kind: type }));
@@ -236,13 +235,9 @@ async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, op
       await onProgress?.({ done, total });
     }
     const retire = [...files.values()].map(({ id }) => id);
-    return await db.transaction((tx) => settle(tx, { table, target, rewriting, written, retire, total, onEnd }));
-  } catch (error) {
-    await removeUncommitted(deps, written);
-    throw error;
-  } finally {
-    session.close();
-  }
+    return db.transaction((tx) => settle(tx, { table, target, rewriting, written, retire, total, onEnd }));
+  };
+  return removeUnlessCommitted(deps, written, () => useSession(staging, { signal }, change));
 }
 
 interface Settled {

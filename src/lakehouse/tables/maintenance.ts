@@ -169,10 +169,7 @@ export async function sweepLake(
     if (files.length === 0) break;
     // the file goes first: a crash in between leaves a row, which is tried again
     const { bytes } = await staging.remove(files.map(({ path }) => path));
-    const deleted = await queries.deleteFiles(
-      db,
-      files.map(({ id }) => id),
-    );
+    const deleted = await queries.deleteFiles(db, files);
     swept.retired += deleted;
     swept.bytes += bytes;
     if (deleted === 0) break;

@@ -288,8 +288,8 @@ export const listRetiredFiles = (db: Queryable, { experimentId, kind, before }: 
     select f.id, f.path from lake_files f join lake_tables t on t.id = f.table_id
     where t.experiment_id = ${experimentId} and t.kind = ${kind} and f.to_version is not null and f.retired_at < ${before.toISOString()}::timestamptz`);
 
-export const deleteFiles = (db: Queryable, ids: readonly string[]) =>
-  db.run(sql('lake.deleteFiles')`delete from lake_files where id = any (${ids}::uuid[]) and to_version is not null`);
+export const deleteFiles = (db: Queryable, files: readonly { id: string }[]) =>
+  db.run(sql('lake.deleteFiles')`delete from lake_files where id = any (${files.map(({ id }) => id)}::uuid[]) and to_version is not null`);
 
 export const listKnownPaths = (db: Queryable, paths: readonly string[]) =>
   db.rows<{ path: string }>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);

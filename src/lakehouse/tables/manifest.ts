@@ -70,15 +70,11 @@ export interface Committed {
   rowCount: number;
 }
 
-const toState = (column: CatalogueColumn): ColumnState => ({
-  name: column.name,
-  type: parseType(column.type),
-  origin: column.origin as Column['origin'],
-  originalKey: column.originalKey ?? undefined,
-  nullable: column.nullable,
-  hidden: column.hidden,
-  hasValues: column.hasValues,
-  exactDouble: column.exactDouble,
+const toState = ({ ordinal: _, type, origin, originalKey, ...column }: CatalogueColumn): ColumnState => ({
+  ...column,
+  type: parseType(type),
+  origin: origin as Column['origin'],
+  originalKey: originalKey ?? undefined,
 });
 
 /** The columns of a table at a version, in order. */
@@ -148,15 +144,7 @@ export interface NewTable {
 export async function createTable(db: Queryable, table: NewTable): Promise<LakeTable> {
   const id = table.id ?? randomUUIDv7();
   const identifier = table.kind === 'upload' ? id : (table.identifier ?? table.kind);
-  const row = {
-    id,
-    experimentId: table.experimentId,
-    kind: table.kind,
-    identifier,
-    name: table.name ?? null,
-    createdBy: table.createdBy ?? null,
-  };
-  const made = await queries.insertTable(db, row);
+  const made = await queries.insertTable(db, { ...table, id, identifier, name: table.name ?? null, createdBy: table.createdBy ?? null });
   const found = made ?? (await queries.findTable(db, table.experimentId, identifier));
   if (!found) throw errors.conflict();
   return found;
@@ -303,9 +291,6 @@ export async function eraseRetired(
 ): Promise<number> {
   const files = await queries.listRetiredFiles(db, { experimentId, kind, before });
   await staging.remove(files.map(({ path }) => path));
-  await queries.deleteFiles(
-    db,
-    files.map(({ id }) => id),
-  );
+  await queries.deleteFiles(db, files);
   return files.length;
 }
