@@ -28,8 +28,8 @@ export async function openOutbox({ folder, from }: { folder: string; from: strin
       await mkdir(folder, { recursive: true, mode: 0o700 });
     },
     forget: async (isMeant) => {
+      // those that a crash has cut off too
       for (const name of await readdir(folder)) {
-        if (!name.endsWith('.eml')) continue;
         // another process may be removing the same letters
         const to = listRecipients(await readFile(join(folder, name), 'utf8').catch(() => ''));
         if (to.some(isMeant)) await rm(join(folder, name), { force: true });

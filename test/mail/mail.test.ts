@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,6 +85,8 @@ describe('letters', () => {
     expect(statSync(join(folder, 'outbox', file!)).mode & 0o077).toBe(0);
     await mailer.send({ ...letter, to: 'Else@example.com', text: 'About somebody@example.com' });
     await mailer.send({ ...letter, to: 'anna@münchen.example' });
+    // as a crash leaves a letter that was being written
+    writeFileSync(join(folder, 'outbox', '.cut-off.part'), text.slice(0, text.indexOf('Hello there')));
     await mailer.forget((address) => ['somebody@example.com', 'anna@münchen.example'].includes(address.toLowerCase()));
     const left = readdirSync(join(folder, 'outbox'));
     expect(left.map((name) => /^To: (.*)$/m.exec(readFileSync(join(folder, 'outbox', name), 'utf8'))?.[1])).toEqual(['Else@example.com']);
