@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { errors } from '../errors.ts';
 import type { ProcessSource } from './batch.ts';
 import type { MacroJob, MacroLanguage } from './job.ts';
@@ -29,7 +30,14 @@ const owner = ({ language, caller, version, code }: MacroJob): string =>
 export class Pool {
   readonly #settings: PoolSettings;
   readonly #waiting = new Map<MacroLanguage, MacroProcess[]>();
-  readonly #kept = new Map<string, { process: MacroProcess; timer: NodeJS.Timeout }>();
+  readonly #kept = new LRUCache<string, MacroProcess>({
+    max: MOST_KEPT,
+    ttl: KEPT_MS,
+    ttlAutopurge: true,
+    dispose: (process, _owner, reason) => {
+      if (reason !== 'delete') process.kill();
+    },
+  });
   readonly #all = new Set<MacroProcess>();
   /** Languages that lack a waiting process, with the time since when. */
   readonly #lacking = new Map<MacroLanguage, number>();
@@ -72,7 +80,7 @@ export class Pool {
         return process;
       },
       giveBack: (process, sound) => {
-        if (sound && !this.#closed && !this.#kept.has(key)) this.#keepFor(key, process);
+        if (sound && !this.#closed && !this.#kept.has(key)) this.#kept.set(key, process);
         else process.kill();
       },
     };
@@ -81,7 +89,7 @@ export class Pool {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#refill);
-    for (const { timer } of this.#kept.values()) clearTimeout(timer);
+    this.#kept.clear();
     const ended = [...this.#all].map((process) => process.ended);
     for (const process of this.#all) process.kill();
     await Promise.all(ended);
@@ -103,10 +111,8 @@ export class Pool {
 
   #takeKept(key: string): MacroProcess | undefined {
     const kept = this.#kept.get(key);
-    if (kept === undefined) return undefined;
-    clearTimeout(kept.timer);
     this.#kept.delete(key);
-    return kept.process.alive ? kept.process : undefined;
+    return kept?.alive === true ? kept : undefined;
   }
 
   #takeWarm(language: MacroLanguage): MacroProcess {
@@ -118,20 +124,5 @@ export class Pool {
     );
     if (!this.#lacking.has(language)) this.#lacking.set(language, performance.now());
     return process ?? this.start(language);
-  }
-
-  #keepFor(key: string, process: MacroProcess): void {
-    const release = (name: string) => {
-      const kept = this.#kept.get(name);
-      if (kept === undefined) return;
-      clearTimeout(kept.timer);
-      this.#kept.delete(name);
-      kept.process.kill();
-    };
-    this.#kept.set(key, { process, timer: setTimeout(() => release(key), KEPT_MS).unref() });
-    for (const name of this.#kept.keys()) {
-      if (this.#kept.size <= MOST_KEPT) break;
-      release(name);
-    }
   }
 }
