@@ -51,9 +51,9 @@ const number = (outputs: readonly { name: string; expr: Expr }[]): Output[] =>
 const referTo = ({ as, expr }: Output) => ({ kind: 'column', name: as, type: inferExprType(expr) }) as const;
 const columnsOf = (outputs: readonly Output[]) => outputs.map(({ as, name, expr }) => ({ as, name, type: inferExprType(expr) }));
 
-const refuseRepeats = (names: readonly string[], where: string) => {
+const refuseRepeats = (outputs: readonly { name: string }[], where: string) => {
   const seen = new Map<string, string>();
-  for (const name of names) {
+  for (const { name } of outputs) {
     const before = seen.get(name.toLowerCase());
     if (before !== undefined)
       throw refuseParameter(where, `The answer would have two columns named '${shortenName(before)}'; give one of them another alias.`);
@@ -136,10 +136,7 @@ const planRunning = (builder: Builder, request: ReadRequest, functions: readonly
       expr: { kind: 'running', of, partition: [], order: by, type: inferExprType(expr) },
     };
   });
-  refuseRepeats(
-    [...picked, ...totals].map((output) => output.name),
-    'aggregation/functions',
-  );
+  refuseRepeats([...picked, ...totals], 'aggregation/functions');
   const used = [...picked.map((one) => one.expr), ...by.map((sort) => sort.expr), ...totals.map((total) => total.expr)];
   const outputs = number([...picked, ...totals.map((total) => ({ name: total.name, expr: referTo(total) }))]);
   const summed: Plan = { kind: 'project', from: builder.from(where, used).from, outputs: totals, keep: true };
@@ -158,12 +155,10 @@ const aggregateOrder = (request: ReadRequest, outputs: readonly Output[], keys: 
   if (request.orderBy === undefined) return keys.map((key, index) => ({ expr: referTo(key), descending: descending && index === 0 }));
   const asked = outputs.find((output) => output.name === request.orderBy);
   if (!asked) {
+    const names = outputs.map((output) => output.name);
     throw refuseParameter(
       'orderBy',
-      `An aggregated read is ordered by one of its own columns, and '${shortenName(request.orderBy)}' is none.${suggestNames(
-        request.orderBy,
-        outputs.map((output) => output.name),
-      )}`,
+      `An aggregated read is ordered by one of its own columns, and '${shortenName(request.orderBy)}' is none.${suggestNames(request.orderBy, names)}`,
     );
   }
   if (!isComparable(inferExprType(asked.expr)))
@@ -199,14 +194,9 @@ const planGroups = (builder: Builder, request: ReadRequest, functions: readonly 
   const keys = groupKeys(request.aggregation?.groupBy ?? [], builder.resolve);
   const values = functions.map(({ name, expr }, index): Output => ({ as: `c${keys.length + index}`, name, expr }));
   const outputs = [...keys, ...values];
-  refuseRepeats(
-    outputs.map((output) => output.name),
-    'aggregation',
-  );
-  const { from } = builder.from(
-    where,
-    outputs.map((output) => output.expr),
-  );
+  refuseRepeats(outputs, 'aggregation');
+  const used = outputs.map((output) => output.expr);
+  const { from } = builder.from(where, used);
   const groups = planDistances(from, keys, values, makeNamer(builder.source.columns));
   const [first, ...others] = keys.map(referTo);
   const finished = outputs.map((output, index): Output => {

@@ -14,20 +14,15 @@ const same = ({ expr }: Sort, key: string | null): Expr =>
     ? { kind: 'missing', of: expr, negated: false }
     : { kind: 'compare', how: 'equals', left: expr, right: { kind: 'value', value: key, type: inferExprType(expr) } };
 
-/** Makes the condition for rows after a value of one sort term; null when no row comes after it. */
-const after = ({ expr, descending, nullsFirst = false }: Sort, key: string | null): Expr | null => {
-  if (key === null) return nullsFirst ? { kind: 'missing', of: expr, negated: true } : null;
-  const value: Expr = { kind: 'value', value: key, type: inferExprType(expr) };
-  const more: Expr = { kind: 'compare', how: descending ? 'less' : 'greater', left: expr, right: value };
+/**
+ * Makes the condition for rows after a value of one sort term, or with `orAt` also for rows that have the value; an engine can skip files by that. Null when no
+ * row comes after it, or every row comes at or after it.
+ */
+const after = ({ expr, descending, nullsFirst = false }: Sort, key: string | null, orAt = false): Expr | null => {
+  if (key === null) return nullsFirst === orAt ? null : { kind: 'missing', of: expr, negated: nullsFirst };
+  const how = descending ? (orAt ? 'at_most' : 'less') : orAt ? 'at_least' : 'greater';
+  const more: Expr = { kind: 'compare', how, left: expr, right: { kind: 'value', value: key, type: inferExprType(expr) } };
   return nullsFirst ? more : { kind: 'some', of: [more, { kind: 'missing', of: expr, negated: false }] };
-};
-
-/** Makes a condition that every row after a value of the first term fulfils. An engine can skip files by it. */
-const atLeast = ({ expr, descending, nullsFirst = false }: Sort, key: string | null): Expr[] => {
-  if (key === null) return nullsFirst ? [] : [{ kind: 'missing', of: expr, negated: false }];
-  const value: Expr = { kind: 'value', value: key, type: inferExprType(expr) };
-  const more: Expr = { kind: 'compare', how: descending ? 'at_most' : 'at_least', left: expr, right: value };
-  return [nullsFirst ? more : { kind: 'some', of: [more, { kind: 'missing', of: expr, negated: false }] }];
 };
 
 /**
@@ -41,5 +36,6 @@ export const buildSeek = (by: readonly Sort[], keys: readonly (string | null)[])
     return last === null ? [] : [every([...by.slice(0, index).map((term, at) => same(term, keys[at] ?? null)), last])];
   });
   const [first] = by;
-  return every([...(first ? atLeast(first, keys[0] ?? null) : []), { kind: 'some', of: ways }]);
+  const near = first ? after(first, keys[0] ?? null, true) : null;
+  return every([...(near ? [near] : []), { kind: 'some', of: ways }]);
 };
