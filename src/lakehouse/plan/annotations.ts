@@ -3,23 +3,20 @@
  * change of an annotation counts, but a deleted annotation stays deleted, whatever comes after.
  */
 import { ANNOTATIONS, BIGINT, BOOLEAN, STRING, TIMESTAMP, makeArray, listFixedColumns, makeStruct } from '../terms/catalog.ts';
-import type { ColumnType } from '../terms/catalog.ts';
 import { readJson } from '../../json.ts';
 import { compile } from '../compile/compile.ts';
 import { planDimension } from './identity.ts';
+import { makeColumn, makeEqual, makeOutput, makeValue } from './make.ts';
 import { makeNamer, planScan, scanColumns } from './scan-columns.ts';
-import type { Expr, Output, Plan, TableRows, ValueExpr } from '../terms/plan.ts';
+import type { Expr, Output, Plan, TableRows } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
 import type { ExperimentScope } from '../terms/scope.ts';
 import type { RunOptions, Warehouse } from '../terms/warehouse.ts';
 
-const column = (name: string, type: ColumnType = STRING): Expr => ({ kind: 'column', name, type });
-const value = (of: string): ValueExpr => ({ kind: 'value', value: of, type: STRING });
-const as = (name: string, expr: Expr): Output => ({ as: name, name, expr });
 const among = (name: string, values: readonly string[]): Expr => ({
   kind: 'in',
-  of: column(name),
-  values: values.map(value),
+  of: makeColumn(name),
+  values: values.map((value) => makeValue(value)),
   negated: false,
 });
 
@@ -53,40 +50,40 @@ const log = (scope: ExperimentScope, rows: TableRows): Plan => {
 const standing = (scope: ExperimentScope, rows: TableRows, where: Expr): Plan => {
   const packed: Expr = {
     kind: 'struct',
-    fields: FIELDS.map(({ name, type }) => ({ name, expr: column(name, type) })),
-    unless: column('id'),
+    fields: FIELDS.map(({ name, type }) => ({ name, expr: makeColumn(name, type) })),
+    unless: makeColumn('id'),
     type: STATE,
   };
   const last: Expr = {
     kind: 'aggregate',
     how: 'first',
     of: packed,
-    order: [{ expr: column('sequence', BIGINT), descending: true }],
+    order: [{ expr: makeColumn('sequence', BIGINT), descending: true }],
     type: STATE,
   };
-  const ended: Expr = { kind: 'aggregate', how: 'max', of: column('deleted', BOOLEAN), type: BOOLEAN };
+  const ended: Expr = { kind: 'aggregate', how: 'max', of: makeColumn('deleted', BOOLEAN), type: BOOLEAN };
   const changes: Plan = { kind: 'filter', from: log(scope, rows), where };
-  const latest: Plan = { kind: 'group', from: changes, keys: [as('id', column('id'))], measures: [as('last', last), as('ended', ended)] };
-  const stands: Expr = {
-    kind: 'compare',
-    how: 'equals',
-    left: column('ended', BOOLEAN),
-    right: { kind: 'value', value: false, type: BOOLEAN },
+  const latest: Plan = {
+    kind: 'group',
+    from: changes,
+    keys: [makeOutput('id', makeColumn('id'))],
+    measures: [makeOutput('last', last), makeOutput('ended', ended)],
   };
-  const fields = FIELDS.map(({ name, type }) => as(name, { kind: 'field', of: column('last', STATE), name, type }));
+  const stands = makeEqual(makeColumn('ended', BOOLEAN), makeValue(false, BOOLEAN));
+  const fields = FIELDS.map(({ name, type }) => makeOutput(name, { kind: 'field', of: makeColumn('last', STATE), name, type }));
   return {
     kind: 'project',
     from: { kind: 'filter', from: latest, where: stands },
-    outputs: [as('id', column('id')), ...fields],
+    outputs: [makeOutput('id', makeColumn('id')), ...fields],
     keep: false,
   };
 };
 
 /** Adds `annotations` to `left`: those that stand for each row of the table, oldest first, or an empty array. */
 export const joinAnnotations = (left: Plan, source: TableSource, inOrder?: true): Plan => {
-  const shown = (of: Expr | null): Output => as('annotations', { kind: 'list', of, type: ANNOTATIONS });
+  const shown = (of: Expr | null): Output => makeOutput('annotations', { kind: 'list', of, type: ANNOTATIONS });
   if (!source.annotations) return { kind: 'project', from: left, outputs: [shown(null)], keep: true };
-  const of: Expr = { kind: 'compare', how: 'equals', left: column('table_id'), right: value(source.table.identifier) };
+  const of = makeEqual(makeColumn('table_id'), makeValue(source.table.identifier));
   // reads the author's id from the dimension too, so that the rewrite of an anonymised experiment also changes the id
   const named: Plan = {
     kind: 'join',
@@ -94,38 +91,38 @@ export const joinAnnotations = (left: Plan, source: TableSource, inOrder?: true)
     right: planDimension(source.scope, 'identity', source.identity, 'user_id', ['name']),
     leftKey: 'created_by',
     rightKey: 'user_id',
-    adds: [as('author_id', column('user_id')), as('author_name', column('name'))],
+    adds: [makeOutput('author_id', makeColumn('user_id')), makeOutput('author_name', makeColumn('name'))],
   };
   const content: Expr = {
     kind: 'struct',
     fields: [
-      { name: 'text', expr: column('content_text') },
-      { name: 'flagType', expr: column('flag_type') },
+      { name: 'text', expr: makeColumn('content_text') },
+      { name: 'flagType', expr: makeColumn('flag_type') },
     ],
-    unless: column('id'),
+    unless: makeColumn('id'),
     type: CONTENT,
   };
   const entry: Expr = {
     kind: 'struct',
     fields: [
-      { name: 'id', expr: column('id') },
-      { name: 'rowId', expr: column('row_id') },
-      { name: 'type', expr: column('type') },
+      { name: 'id', expr: makeColumn('id') },
+      { name: 'rowId', expr: makeColumn('row_id') },
+      { name: 'type', expr: makeColumn('type') },
       { name: 'content', expr: content },
-      { name: 'createdBy', expr: column('author_id') },
-      { name: 'createdByName', expr: column('author_name') },
-      { name: 'createdAt', expr: column('created_at', TIMESTAMP) },
-      { name: 'updatedAt', expr: column('updated_at', TIMESTAMP) },
+      { name: 'createdBy', expr: makeColumn('author_id') },
+      { name: 'createdByName', expr: makeColumn('author_name') },
+      { name: 'createdAt', expr: makeColumn('created_at', TIMESTAMP) },
+      { name: 'updatedAt', expr: makeColumn('updated_at', TIMESTAMP) },
     ],
-    unless: column('id'),
+    unless: makeColumn('id'),
     type: ENTRY,
   };
-  const order = [column('created_at', TIMESTAMP), column('id')].map((expr) => ({ expr, descending: false }));
+  const order = [makeColumn('created_at', TIMESTAMP), makeColumn('id')].map((expr) => ({ expr, descending: false }));
   const perRow: Plan = {
     kind: 'group',
     from: named,
-    keys: [as('row_id', column('row_id'))],
-    measures: [as('written', { kind: 'aggregate', how: 'collect', of: entry, order, type: makeArray(ENTRY) })],
+    keys: [makeOutput('row_id', makeColumn('row_id'))],
+    measures: [makeOutput('written', { kind: 'aggregate', how: 'collect', of: entry, order, type: makeArray(ENTRY) })],
   };
   const beside = makeNamer(source.columns)('written');
   const joined: Plan = {
@@ -134,10 +131,10 @@ export const joinAnnotations = (left: Plan, source: TableSource, inOrder?: true)
     right: perRow,
     leftKey: 'id',
     rightKey: 'row_id',
-    adds: [as(beside, column('written', ANNOTATIONS))],
+    adds: [makeOutput(beside, makeColumn('written', ANNOTATIONS))],
     inOrder,
   };
-  return { kind: 'project', from: joined, outputs: [shown(column(beside, ANNOTATIONS))], keep: true };
+  return { kind: 'project', from: joined, outputs: [shown(makeColumn(beside, ANNOTATIONS))], keep: true };
 };
 
 /** One annotation as it stands. */
@@ -179,7 +176,7 @@ export async function findAnnotations(
         }));
   const found: StandingAnnotation[] = [];
   for (const where of wheres) {
-    const outputs = [as('id', column('id')), ...FIELDS.map(({ name, type }) => as(name, column(name, type)))];
+    const outputs = [makeOutput('id', makeColumn('id')), ...FIELDS.map(({ name, type }) => makeOutput(name, makeColumn(name, type)))];
     const plan: Plan = { kind: 'print', from: standing(log.scope, log.rows, where), format: 'json', outputs, guard: false };
     for (const { line } of await warehouse.rows(compile(plan, warehouse.dialect), options))
       found.push(readJson(String(line)) as StandingAnnotation);

@@ -1,5 +1,6 @@
 /** Plans relations over one table, from the columns that expressions name. */
-import { DEFAULT_SORT, STRING, type Column } from '../terms/catalog.ts';
+import { DEFAULT_SORT, type Column } from '../terms/catalog.ts';
+import { makeColumn } from './make.ts';
 import { planScan } from './scan-columns.ts';
 import { addDerived, listNeeded } from './derived.ts';
 import type { Expr, Places, Plan, Sort } from '../terms/plan.ts';
@@ -31,7 +32,7 @@ export class Builder {
 
   /** The id of a row, which every kind of table has. */
   rowId(): Expr {
-    return { kind: 'column', name: 'id', type: STRING };
+    return makeColumn('id');
   }
 
   /** Makes a builder of the same table that reads only some of its files. */

@@ -1,5 +1,6 @@
 import { DOUBLE } from '../terms/catalog.ts';
 import type { AggregateFunction, Expr, Output, Plan } from '../terms/plan.ts';
+import { makeColumn, makeOutput } from './make.ts';
 import { inferExprType } from '../terms/types.ts';
 
 const SPREADS: ReadonlySet<AggregateFunction> = new Set(['std', 'var', 'sem', 'ci95', 'corr']);
@@ -19,15 +20,12 @@ export const planDistances = (from: Plan, keys: readonly Output[], measures: rea
     if (!found.has(asked)) {
       const type = inferExprType(of);
       const least = unused(`least${found.size}`);
-      leasts.push({
-        as: least,
-        name: least,
-        expr: { kind: 'running', how: 'min', of, ...(beside ? { beside } : {}), partition, order: [], whole: true, type },
-      });
-      distances.push({ as, name: as, expr: { kind: 'distance', of, from: { kind: 'column', name: least, type } } });
+      const expr: Expr = { kind: 'running', how: 'min', of, ...(beside ? { beside } : {}), partition, order: [], whole: true, type };
+      leasts.push(makeOutput(least, expr));
+      distances.push(makeOutput(as, { kind: 'distance', of, from: makeColumn(least, type) }));
       found.set(asked, as);
     }
-    return { kind: 'column', name: as, type: DOUBLE };
+    return makeColumn(as, DOUBLE);
   };
   const measured = measures.map((measure): Output => {
     const { expr } = measure;

@@ -4,12 +4,12 @@
  */
 import { CONTRIBUTOR, DEVICE, STRING, listFixedColumns, type ColumnType, type TableKind } from '../terms/catalog.ts';
 import type { Expr, Output, Plan, TableRows } from '../terms/plan.ts';
+import { makeColumn, makeOutput, makeValue } from './make.ts';
 import { scanColumns } from './scan-columns.ts';
 import type { TableSource } from '../terms/source.ts';
 import type { ExperimentScope } from '../terms/scope.ts';
 
-const text = (name: string): Expr => ({ kind: 'column', name, type: STRING });
-const greatest = (name: string): Output => ({ as: name, name, expr: { kind: 'aggregate', how: 'max', of: text(name), type: STRING } });
+const greatest = (name: string): Output => makeOutput(name, { kind: 'aggregate', how: 'max', of: makeColumn(name), type: STRING });
 
 const NO_ROWS: TableRows = { files: [] };
 /** Whether there is a table, and a row in it. */
@@ -32,7 +32,7 @@ export const planDimension = (
     needed: [key, ...columns],
     rows: rows ?? NO_ROWS,
   },
-  keys: [{ as: key, name: key, expr: text(key) }],
+  keys: [makeOutput(key, makeColumn(key))],
   measures: columns.map(greatest),
 });
 
@@ -40,19 +40,15 @@ export const planDimension = (
 const withNothing = (left: Plan, name: string, type: ColumnType): Plan => ({
   kind: 'project',
   from: left,
-  outputs: [{ as: name, name, expr: { kind: 'value', value: null, type } }],
+  outputs: [makeOutput(name, makeValue(null, type))],
   keep: true,
 });
 
 /** Adds `contributor`, a struct of id, name and avatar. It is null where the dimension does not know the id. */
 export const joinContributor = (left: Plan, source: TableSource, inOrder?: true): Plan => {
   if (!hasRows(source.identity)) return withNothing(left, 'contributor', CONTRIBUTOR);
-  const fields = ['id', 'name', 'avatar'].map((name) => ({ name, expr: text(name === 'id' ? 'user_id' : name) }));
-  const contributor: Output = {
-    as: 'contributor',
-    name: 'contributor',
-    expr: { kind: 'struct', fields, unless: text('user_id'), type: CONTRIBUTOR },
-  };
+  const fields = ['id', 'name', 'avatar'].map((name) => ({ name, expr: makeColumn(name === 'id' ? 'user_id' : name) }));
+  const contributor = makeOutput('contributor', { kind: 'struct', fields, unless: makeColumn('user_id'), type: CONTRIBUTOR });
   return {
     kind: 'join',
     left,
@@ -71,34 +67,23 @@ export const joinDevice = (left: Plan, source: TableSource, inOrder?: true): Pla
   const said = ['id', 'serial_number', 'owner_id', 'status', 'device_type'];
   const facts = planDimension(scope, 'registry', source.registry, 'client_id', said);
   const owners = planDimension(scope, 'identity', source.identity, 'user_id', ['pseudonym']);
-  const shown = { as: 'owner_pseudonym', name: 'owner_pseudonym', expr: text('pseudonym') };
+  const shown = makeOutput('owner_pseudonym', makeColumn('pseudonym'));
   const right: Plan = scope.anonymised
     ? { kind: 'join', left: facts, right: owners, leftKey: 'owner_id', rightKey: 'user_id', adds: [shown] }
     : facts;
-  const owner = { name: 'owner', expr: text(scope.anonymised ? shown.as : 'owner_id') };
-  const fields = said.map((name) => (name === 'owner_id' ? owner : { name, expr: text(name) }));
-  const device: Output = { as: 'device', name: 'device', expr: { kind: 'struct', fields, unless: text('client_id'), type: DEVICE } };
+  const owner = { name: 'owner', expr: makeColumn(scope.anonymised ? shown.as : 'owner_id') };
+  const fields = said.map((name) => (name === 'owner_id' ? owner : { name, expr: makeColumn(name) }));
+  const device = makeOutput('device', { kind: 'struct', fields, unless: makeColumn('client_id'), type: DEVICE });
   return { kind: 'join', left, right, leftKey: 'client_id', rightKey: 'client_id', adds: [device], inOrder };
 };
 
-const NOBODY: Expr = { kind: 'value', value: null, type: STRING };
-const PSEUDONYM: Record<string, Expr> = {
-  pseudonym: text('pseudonym'),
-  id: text('pseudonym'),
-  name: text('pseudonym'),
-  avatar: NOBODY,
-  user_id: text('pseudonym'),
-};
-
+const NOBODY = makeValue(null);
+const PSEUDONYM = makeColumn('pseudonym');
+/** What an expression shows of somebody who has a pseudonym: that where it would say who they are, and nothing else. */
 const pseudonymous = (expr: Expr): Expr => {
-  if (expr.kind === 'struct') {
-    return {
-      ...expr,
-      fields: expr.fields.map((field) => ({ name: field.name, expr: PSEUDONYM[field.name] ?? NOBODY })),
-      unless: text('pseudonym'),
-    };
-  }
-  return expr.kind === 'column' ? (PSEUDONYM[expr.name] ?? NOBODY) : NOBODY;
+  const shown = (name: string) => (['pseudonym', 'id', 'name', 'user_id'].includes(name) ? PSEUDONYM : NOBODY);
+  if (expr.kind !== 'struct') return expr.kind === 'column' ? shown(expr.name) : NOBODY;
+  return { ...expr, fields: expr.fields.map(({ name }) => ({ name, expr: shown(name) })), unless: PSEUDONYM };
 };
 
 const scanOf = (plan: Plan): Extract<Plan, { kind: 'scan' }> =>

@@ -2,9 +2,10 @@
  * Adds what people have said of plots, plants and devices. It comes in tables whose rows meet measurements by a key: the answer to a question, or a value from
  * the device. The dimension holds one row for each matched column and key, with a typed column for each name. A read joins it only for the names it uses.
  */
-import { STRING, listFixedColumns, listPhysicalColumns, type Column, type ColumnType } from '../terms/catalog.ts';
+import { listFixedColumns, listPhysicalColumns, type Column } from '../terms/catalog.ts';
 import type { Expr, Output, Plan, ScanColumn, TableRows } from '../terms/plan.ts';
 import type { MetadataColumn, MetadataSource, TableSource } from '../terms/source.ts';
+import { makeColumn, makeEqual, makeOutput, makeValue } from './make.ts';
 import { makeNamer, scanColumns } from './scan-columns.ts';
 import type { ExperimentScope } from '../terms/scope.ts';
 
@@ -40,9 +41,6 @@ export function listMetadataColumns(
   return { columns, described: renamed };
 }
 
-const column = (name: string, type: ColumnType = STRING): Expr => ({ kind: 'column', name, type });
-const as = (name: string, expr: Expr): Output => ({ as: name, name, expr });
-
 /** Plans the dimension's rows for one matched column, each key once. */
 function entries(scope: ExperimentScope, source: MetadataSource, matched: string, wanted: readonly MetadataColumn[]): Plan {
   const scan: Plan = {
@@ -56,14 +54,11 @@ function entries(scope: ExperimentScope, source: MetadataSource, matched: string
     needed: ['matched_column', 'key', ...wanted.map(({ stored }) => stored)],
     rows: rowsOf(source),
   };
-  const where: Expr = {
-    kind: 'compare',
-    how: 'equals',
-    left: column('matched_column'),
-    right: { kind: 'value', value: matched, type: STRING },
-  };
-  const measures = wanted.map(({ stored, type }): Output => as(stored, { kind: 'aggregate', how: 'max', of: column(stored, type), type }));
-  return { kind: 'group', from: { kind: 'filter', from: scan, where }, keys: [as('key', column('key'))], measures };
+  const where = makeEqual(makeColumn('matched_column'), makeValue(matched));
+  const measures = wanted.map(({ stored, type }): Output =>
+    makeOutput(stored, { kind: 'aggregate', how: 'max', of: makeColumn(stored, type), type }),
+  );
+  return { kind: 'group', from: { kind: 'filter', from: scan, where }, keys: [makeOutput('key', makeColumn('key'))], measures };
 }
 
 /** Joins the answers to a question to rows that were made from measurements. The answers get a name that no column has. */
@@ -77,7 +72,7 @@ function withAnswer(
   const columns = scanColumns(answers.columns);
   const table = { kind: 'raw_data', identifier: 'raw_data' } as const;
   const right: Plan = { kind: 'scan', scope, table, columns, needed: ['id', matched], rows: rowsOf(answers) };
-  return { kind: 'join', left, right, leftKey: RAW_ID, rightKey: 'id', adds: [as(name, column(matched))] };
+  return { kind: 'join', left, right, leftKey: RAW_ID, rightKey: 'id', adds: [makeOutput(name, makeColumn(matched))] };
 }
 
 /** Adds those of the named columns that come from metadata. Answers `from` unchanged when there are none. */
@@ -100,17 +95,19 @@ export function joinMetadata(from: Plan, source: TableSource, names: ReadonlySet
       if (!metadata.answers || !asked.has(matched)) return;
       plan = withAnswer(plan, source, metadata.answers, matched, key);
     }
-    const adds = matching.map(({ stored, type }, index) => as(unused(`described${turn}_${place}_${index}`), column(stored, type)));
+    const adds = matching.map(({ stored, type }, index) =>
+      makeOutput(unused(`described${turn}_${place}_${index}`), makeColumn(stored, type)),
+    );
     plan = { kind: 'join', left: plan, right: entries(scope, metadata, matched, matching), leftKey: key, rightKey: 'key', adds };
     matching.forEach(({ name, type }, index) => {
-      found.set(`${name}\0${matched}`, [column(adds[index]?.as ?? '', type)]);
+      found.set(`${name}\0${matched}`, [makeColumn(adds[index]?.as ?? '', type)]);
     });
   });
   const outputs = wanted.map(({ name, type, matchedBy }): Output => {
     const given = matchedBy.flatMap((matched) => found.get(`${name}\0${matched}`) ?? []);
     const [first, ...others] = given;
-    if (!first) return as(name, { kind: 'value', value: null, type });
-    return as(name, others.length === 0 ? first : { kind: 'coalesce', of: given, type });
+    if (!first) return makeOutput(name, makeValue(null, type));
+    return makeOutput(name, others.length === 0 ? first : { kind: 'coalesce', of: given, type });
   });
   return { kind: 'project', from: plan, outputs, keep: true };
 }

@@ -13,6 +13,7 @@ import type { AskedTexts, Kept, TableSource } from '../terms/source.ts';
 import { buildPredicate } from '../ask/predicates.ts';
 import type { ReadRequest } from '../ask/request.ts';
 import { refuseParameter, shortenName } from '../terms/refusal.ts';
+import { makeColumn, makeOutput, makeValue } from './make.ts';
 import { makeNamer } from './scan-columns.ts';
 import { buildSeek, reverseSort } from './seek.ts';
 import type { Resolved } from '../ask/members.ts';
@@ -92,7 +93,7 @@ const keepShare = (where: Expr | null, id: Expr, share: number): Expr => {
     .toString(16)
     .padStart(8, '0');
   const digest: Expr = { kind: 'digest', of: id, type: STRING };
-  const picked: Expr = { kind: 'compare', how: 'less', left: digest, right: { kind: 'value', value: end, type: STRING } };
+  const picked: Expr = { kind: 'compare', how: 'less', left: digest, right: makeValue(end) };
   return where ? { kind: 'every', of: [where, picked] } : picked;
 };
 
@@ -102,8 +103,7 @@ const planRows = (builder: Builder, request: ReadRequest, window: Window): ReadP
   const forward = sortOf(builder, request);
   const seek = window.kind === 'page' ? window.seek : undefined;
   const by = seek?.back ? reverseSort(forward) : forward;
-  const keys =
-    window.kind === 'page' && window.peek ? by.map(({ expr }, index): Output => ({ as: `k${index}`, name: `k${index}`, expr })) : [];
+  const keys = window.kind === 'page' && window.peek ? by.map(({ expr }, index) => makeOutput(`k${index}`, expr)) : [];
   const printed = [...outputs, ...keys].map((output) => output.expr);
   const picked = request.share === undefined ? where : keepShare(where, builder.rowId(), request.share);
   const asked: Asked = { where: picked, forward, by, printed, window, beyond: seek ? buildSeek(by, seek.keys) : null };
@@ -182,10 +182,7 @@ const beyondLast = ({ source }: Builder, window: Window): Beyond | null =>
 
 const withNumbers = (from: Plan, by: readonly Sort[], { place, total }: Beyond): Plan => {
   const counting = { kind: 'running', of: null, partition: [], type: BIGINT } as const;
-  const outputs: Output[] = [
-    { as: place, name: place, expr: { ...counting, order: by } },
-    { as: total, name: total, expr: { ...counting, order: [], whole: true } },
-  ];
+  const outputs = [makeOutput(place, { ...counting, order: by }), makeOutput(total, { ...counting, order: [], whole: true })];
   return { kind: 'project', from, outputs, keep: true };
 };
 
@@ -259,7 +256,7 @@ export const planDistinct = (source: TableSource, asked: string, limit: number):
   // text greater than the empty one is neither null nor empty, and the engine can skip files by this comparison
   const present: Expr =
     type.kind === 'string'
-      ? { kind: 'compare', how: 'greater', left: expr, right: { kind: 'value', value: '', type } }
+      ? { kind: 'compare', how: 'greater', left: expr, right: makeValue('', type) }
       : { kind: 'missing', of: expr, negated: true };
   const { from } = builder.from(present, [expr]);
   const groups: Plan = { kind: 'group', from, keys: [{ as: 'c0', name, expr }], measures: [] };
@@ -269,7 +266,7 @@ export const planDistinct = (source: TableSource, asked: string, limit: number):
     rows: anonymise({
       kind: 'sort',
       from: groups,
-      by: [{ expr: { kind: 'column', name: 'c0', type }, descending: false }],
+      by: [{ expr: makeColumn('c0', type), descending: false }],
       limit: limit + 1,
       offset: 0,
     }),

@@ -1,5 +1,6 @@
 /** Plans pages that begin where another ended: reverses the order, and finds the rows beyond a given row. */
 import { errors } from '../../errors.ts';
+import { makeEqual, makeValue } from './make.ts';
 import type { Expr, Sort } from '../terms/plan.ts';
 import { inferExprType } from '../terms/types.ts';
 
@@ -10,9 +11,7 @@ export const reverseSort = (by: readonly Sort[]): Sort[] =>
 const every = (of: readonly Expr[]): Expr => (of.length === 1 && of[0] ? of[0] : { kind: 'every', of });
 
 const same = ({ expr }: Sort, key: string | null): Expr =>
-  key === null
-    ? { kind: 'missing', of: expr, negated: false }
-    : { kind: 'compare', how: 'equals', left: expr, right: { kind: 'value', value: key, type: inferExprType(expr) } };
+  key === null ? { kind: 'missing', of: expr, negated: false } : makeEqual(expr, makeValue(key, inferExprType(expr)));
 
 /**
  * Makes the condition for rows after a value of one sort term, or with `orAt` also for rows that have the value; an engine can skip files by that. Null when no
@@ -21,7 +20,7 @@ const same = ({ expr }: Sort, key: string | null): Expr =>
 const after = ({ expr, descending, nullsFirst = false }: Sort, key: string | null, orAt = false): Expr | null => {
   if (key === null) return nullsFirst === orAt ? null : { kind: 'missing', of: expr, negated: nullsFirst };
   const how = descending ? (orAt ? 'at_most' : 'less') : orAt ? 'at_least' : 'greater';
-  const more: Expr = { kind: 'compare', how, left: expr, right: { kind: 'value', value: key, type: inferExprType(expr) } };
+  const more: Expr = { kind: 'compare', how, left: expr, right: makeValue(key, inferExprType(expr)) };
   return nullsFirst ? more : { kind: 'some', of: [more, { kind: 'missing', of: expr, negated: false }] };
 };
 
