@@ -37,19 +37,21 @@ export const ENGINE_ENVIRONMENT = {
 };
 
 /** A personal access token, or the client id and secret of a service principal. */
-export type DatabricksCredentials = { token: string } | { clientId: string; clientSecret: string };
+type DatabricksCredentials = { token: string } | { clientId: string; clientSecret: string };
 
 export interface DatabricksSettings {
+  /** Host name of the workspace, without a scheme. */
   host: string;
-  port: number;
-  /** HTTP path of the SQL warehouse. */
+  port?: number;
+  /** HTTP path of the SQL warehouse, such as `/sql/1.0/warehouses/abc`. */
   path: string;
-  catalog: string | undefined;
-  /** URL of the lake, without a slash at its end. */
+  /** The Unity Catalog catalog that is meant by names without one. */
+  catalog?: string | undefined;
+  /** URL under which the server finds the lake, without a slash at its end. */
   lakeUrl: string;
   credentials: DatabricksCredentials;
-  /** PEM. */
-  authority: string | undefined;
+  /** PEM of a certificate authority that is trusted besides those of Node. */
+  authority?: string | undefined;
 }
 
 type Variables = z.infer<z.ZodObject<typeof ENGINE_ENVIRONMENT>>;

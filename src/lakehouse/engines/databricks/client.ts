@@ -2,22 +2,10 @@
 import type { ClientRequest } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { DBSQLClient, auth } from '@databricks/sql';
-import type { DatabricksCredentials } from '../settings.ts';
+import type { DatabricksSettings } from '../settings.ts';
 import { requestToken } from './token.ts';
 
-export interface DatabricksOptions {
-  /** The host name of the workspace, without a scheme. */
-  host: string;
-  port?: number;
-  /** HTTP path of the SQL warehouse, such as `/sql/1.0/warehouses/abc`. */
-  path: string;
-  /** The Unity Catalog catalog that is meant by names without one. */
-  catalog?: string;
-  /** The URL under which the server finds the lake, without a slash at its end. */
-  lakeUrl: string;
-  credentials: DatabricksCredentials;
-  /** PEM of a certificate authority that is trusted besides those of Node. */
-  authority?: string;
+export interface DatabricksOptions extends DatabricksSettings {
   /** How many statements may run at once. Further ones wait. 8 by default. */
   statements?: number;
   /** How long a session may be idle and still be used; after that it is closed. 10 minutes by default. */

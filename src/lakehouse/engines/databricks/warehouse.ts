@@ -16,7 +16,8 @@ import { DatabricksSessions, type Lease, type OpenSession } from './sessions.ts'
 import { bindStatement, startStatement, type Row, type RunningStatement } from './statement.ts';
 
 const LONGEST_PAUSE_MS = 30_000;
-const UNREACHABLE_PAUSE_MS = 200;
+/** How long after failures that are met once, in milliseconds, a read is sent again. */
+const ONCE: Partial<Record<Failure, number>> = { 'session-lost': 0, unreachable: 200 };
 /** How long the server itself lets a statement run. */
 const LONGEST_STATEMENT_SECONDS = '3600';
 /** How long after its deadline an answer ends that nobody reads. */
@@ -38,14 +39,11 @@ const CSV = {
   cast: { string: (value: string) => (value === '' ? { value, quoted_empty: true } : value) },
 } as const;
 
+const printLines = (rows: readonly Row[]) => rows.map((row) => `${String(row.line)}\n`).join('');
 const PRINTED: Record<StreamFormat, (rows: readonly Row[]) => string> = {
-  csv: (rows) =>
-    stringify(
-      rows.map((row) => Object.values(row)),
-      CSV,
-    ),
-  json: (rows) => rows.map((row) => `${String(row.line)}\n`).join(''),
-  ndjson: (rows) => rows.map((row) => `${String(row.line)}\n`).join(''),
+  csv: (rows) => stringify(rows.map(Object.values<unknown>), CSV),
+  json: printLines,
+  ndjson: printLines,
 };
 
 export class DatabricksWarehouse implements Warehouse {
@@ -188,8 +186,7 @@ export class DatabricksWarehouse implements Warehouse {
 class Again {
   /** True when the warehouse was last heard to be starting. The error of the deadline then says this. */
   starting = false;
-  #reopened = false;
-  #reconnected = false;
+  readonly #met = new Set<Failure>();
   #pause: number;
   readonly #until: number;
 
@@ -205,31 +202,15 @@ class Again {
 
   /** Milliseconds to wait before the read is sent again; null when it is not. */
   pauseAfter(failure: Failure, reused: boolean): number | null {
-    switch (this.meaning(failure, { reused })) {
-      case 'session-lost': {
-        const first = !this.#reopened;
-        this.#reopened = true;
-        return first ? 0 : null;
-      }
-      case 'unreachable': {
-        const first = !this.#reconnected;
-        this.#reconnected = true;
-        return first ? UNREACHABLE_PAUSE_MS : null;
-      }
-      case 'starting': {
-        this.starting = true;
-        const pause = this.#pause;
-        this.#pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
-        return performance.now() + pause > this.#until ? null : pause;
-      }
-      case 'busy':
-      case 'refused':
-      case 'timeout':
-      case 'stopped':
-      case 'missing':
-      case 'overflow':
-      case 'failed':
-        return null;
+    const meant = this.meaning(failure, { reused });
+    if (meant === 'starting') {
+      this.starting = true;
+      const pause = this.#pause;
+      this.#pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+      return performance.now() + pause > this.#until ? null : pause;
     }
+    const pause = this.#met.has(meant) ? undefined : ONCE[meant];
+    this.#met.add(meant);
+    return pause ?? null;
   }
 }
