@@ -74,8 +74,8 @@ const LINED: ReadonlySet<string> = new Set(['line', 'area']);
 const GROUPED: ReadonlySet<string> = new Set(['box-plot', 'violin-plot']);
 
 /** Says how many parts of a whole are below zero, and so are no parts. */
-function countBelow(sizes: readonly number[], what: string): string[] {
-  const below = sizes.filter((size) => size < 0).length;
+function countBelow(sizes: Iterable<number>, what: string): string[] {
+  const below = [...sizes].filter((size) => size < 0).length;
   return below === 0 ? [] : [`${below} ${below === 1 ? `${what} is` : `${what}s are`} below zero and not drawn.`];
 }
 
@@ -85,13 +85,9 @@ function listOwnOmissions(chart: Chart): string[] {
     of > most ? [`The first ${most.toLocaleString('en')} of ${of.toLocaleString('en')} ${what} are drawn.`] : [];
   if (GROUPED.has(chart.type)) return first(MOST_SAMPLES, gatherSamples(chart, { byGroup: true }).length, 'groups');
   if (chart.type === 'heatmap') return first(MOST_HEATMAP_CELLS, gatherCells(chart).length, 'cells');
-  if (chart.type === 'pie') return countBelow([...sumSlices(chart).values()], 'slice');
-  if (chart.type === 'alluvial')
-    return countBelow(
-      listFlows(chart).map(({ weight }) => weight),
-      'flow',
-    );
-  return [];
+  if (chart.type === 'pie') return countBelow(sumSlices(chart).values(), 'slice');
+  const weights = chart.type === 'alluvial' ? listFlows(chart).map(({ weight }) => weight) : [];
+  return countBelow(weights, 'flow');
 }
 
 /** Says which rows a picture is of. The first ones are in the order of x, so that whole bars may be among the others. */

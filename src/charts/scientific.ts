@@ -106,11 +106,8 @@ const density2d: SpecMaker = (chart) => {
     points.reduce((sum, point) => sum + point.count * Math.exp(-112.5 * (((point.x - x) / width) ** 2 + ((point.y - y) / height) ** 2)), 0),
   );
   const densest = Math.max(1e-12, ...cells.map(({ v }) => v));
-  return banded(
-    chart,
-    cells.map((cell) => ({ ...cell, v: cell.v / densest })),
-    'relative density',
-  );
+  const shares = cells.map((cell) => ({ ...cell, v: cell.v / densest }));
+  return banded(chart, shares, 'relative density');
 };
 
 const MOST_CURVES = 9;

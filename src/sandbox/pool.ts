@@ -118,10 +118,8 @@ export class Pool {
   #takeWarm(language: MacroLanguage): MacroProcess {
     const waiting = this.#waiting.get(language) ?? [];
     const process = waiting.find((candidate) => candidate.alive);
-    this.#waiting.set(
-      language,
-      waiting.filter((other) => other !== process && other.alive),
-    );
+    const others = waiting.filter((other) => other !== process && other.alive);
+    this.#waiting.set(language, others);
     if (!this.#lacking.has(language)) this.#lacking.set(language, performance.now());
     return process ?? this.start(language);
   }

@@ -109,10 +109,8 @@ export async function drainMessages(
   const take = async (messages: number, behind: number): Promise<Taken> => {
     signal?.throwIfAborted();
     const pending = await listPending(db, experimentId, { messages, bytes: LARGEST.bytes, after: behind });
-    const batch = takeTogether(
-      pending.filter(({ ordinal }) => ordinal <= newest),
-      most,
-    );
+    const known = pending.filter(({ ordinal }) => ordinal <= newest);
+    const batch = takeTogether(known, most);
     const [from, to] = [batch.at(0), batch.at(-1)];
     const tryId = from && to && (await noteTry(db, experimentId, { first: from.ordinal, last: to.ordinal }));
     const read = await excusing(tryId, () => readBatch(batch));

@@ -46,11 +46,9 @@ export function replayMessages(deps: ReplacingDeps, experimentId: string, messag
       const files = [...(rest.staged?.files ?? []), ...staged.files];
       const change = { tableId: table.id, cause: 'replace' as const, files, retire: rest.retire, columns };
       const { version } = await commit(tx, { ...change, typedBy: printFingerprint(table.known), basedOn: table.version });
-      await restampSources(
-        tx,
-        table.id,
-        stored.map(({ source, rows: made }) => ({ source, version, rowCount: made.length, pipelineVersion: hashPipelines(pipelines) })),
-      );
+      const pipelineVersion = hashPipelines(pipelines);
+      const sources = stored.map(({ source, rows: made }) => ({ source, version, rowCount: made.length, pipelineVersion }));
+      await restampSources(tx, table.id, sources);
     });
     return rows.length;
   });

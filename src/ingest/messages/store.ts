@@ -282,10 +282,8 @@ async function attempt(
       return ended;
     });
   } catch (error) {
-    await removeUncommitted(
-      deps,
-      prepared.map(({ staged }) => staged),
-    );
+    const written = prepared.map(({ staged }) => staged);
+    await removeUncommitted(deps, written);
     throw error;
   }
 }

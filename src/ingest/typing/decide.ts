@@ -211,11 +211,8 @@ export async function decideFileTypes(
   { origin = 'uploaded', names = nameColumns(fields, { known }) }: Partial<Naming> = {},
 ): Promise<TypedFile> {
   const byName = new Map(known.map((column) => [column.name.toLowerCase(), column]));
-  const sample = await classify(
-    session,
-    pipelines,
-    fields.filter(({ read }) => !read),
-  );
+  const unread = fields.filter(({ read }) => !read);
+  const sample = await classify(session, pipelines, unread);
   const { stats } = await classify(session, pipelines, fields, sample);
   const counted = fields.filter(
     ({ column, form }, index) =>

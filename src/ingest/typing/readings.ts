@@ -301,13 +301,8 @@ export async function chooseReadings(
     if (reading.form === 'comma' && text.hasNumberCells === true) return false;
     return reading.form === 'text' ? isSurelyText(kinds, told) : reading.odd === 0;
   };
-  const open = asked.filter((each) => !isSettled(each));
-  const all = await countKinds(
-    session,
-    pipelines,
-    open.map(({ field }) => field.sent),
-    { first: false },
-  );
+  const open = asked.flatMap((each) => (isSettled(each) ? [] : each.field.sent));
+  const all = await countKinds(session, pipelines, open, { first: false });
   const chosen = asked.map(({ known: told, ...each }) => {
     const kinds = all.get(each.field.sent) ?? first.get(each.field.sent) ?? new Map<number, number>();
     return { ...each, kinds, reading: chooseReading(kinds, told) };

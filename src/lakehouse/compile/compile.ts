@@ -90,7 +90,7 @@ const expression = (expr: Expr, dialect: Dialect): Fragment => (EXPRESSIONS[expr
 const expressions = (exprs: readonly Expr[], dialect: Dialect): Fragment[] => exprs.map((expr) => expression(expr, dialect));
 const joinConditions = (of: readonly Expr[], word: ' and ' | ' or ', dialect: Dialect): Fragment =>
   joinFragments(
-    expressions(of, dialect).map((part) => q`(${part})`),
+    of.map((part) => q`(${expression(part, dialect)})`),
     word,
   );
 const field = (of: Fragment, name: string, dialect: Dialect): Fragment => q`${of}.${raw(dialect.quote(name))}`;

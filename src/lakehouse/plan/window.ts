@@ -92,11 +92,8 @@ export const splitByParts = (builder: Builder, { where, forward, window }: Asked
   const { seek } = window;
   const place = seek && placeOf(seek);
   const ahead = new Set(place ? pickFilesBeside(extents, { descending, back: seek.back, ...place, limit: Infinity }) : files);
-  const parts = orderParts(
-    extents.filter(({ path }) => ahead.has(path)),
-    descending,
-    seek?.back,
-  );
+  const unread = extents.filter(({ path }) => ahead.has(path));
+  const parts = orderParts(unread, descending, seek?.back);
   if (parts.length < 2) return null;
   return parts.map((paths) => {
     const held = new Set(paths);
@@ -188,11 +185,8 @@ const keysFirst = (builder: Builder, where: Expr | null, { expr, descending }: S
  */
 const aroundPage = (near: Builder, { where, by, printed }: Pick<Asked, 'where' | 'by' | 'printed'>, most: number) => {
   const [first] = by;
-  const { from: left, pending } = near.from(
-    where,
-    by.map((sort) => sort.expr),
-    printed,
-  );
+  const keys = by.map((sort) => sort.expr);
+  const { from: left, pending } = near.from(where, keys, printed);
   if (first?.expr.kind !== 'column') return { from: left, pending };
   const right: Plan = { kind: 'sort', from: keysFirst(near, where, first, most), by: [first], limit: most, offset: 0 };
   return { from: { kind: 'among', left, right, key: first.expr.name } satisfies Plan, pending };

@@ -23,8 +23,8 @@ export const printRows = (plan: ReadPlan, format: 'json' | 'csv' | 'typed', guar
 const haveDocuments = ({ columns }: Pick<ReadPlan, 'columns'>): boolean => columns.some(({ type }) => hasDocuments(type));
 
 /** Joins rows that were printed as JSON by commas. */
-export const printAsOne = (plan: ReadPlan, lines: readonly unknown[]): Readable => {
-  const text = Buffer.from(lines.map(String).join(','));
+export const printAsOne = (plan: ReadPlan, rows: readonly { line?: unknown }[]): Readable => {
+  const text = Buffer.from(rows.map(({ line }) => String(line)).join(','));
   return Readable.from(text.length === 0 ? [] : [haveDocuments(plan) ? quoteLargeIntegers(text) : text], { objectMode: false });
 };
 

@@ -116,10 +116,7 @@ const runLines = async (
   }
   const lines = await warehouse.rows(statement, options);
   return {
-    body: printAsOne(
-      plan,
-      lines.slice(0, limit).map(({ line }) => line),
-    ),
+    body: printAsOne(plan, lines.slice(0, limit)),
     seen: { rows: Math.min(limit, lines.length), cut: lines.length > limit, ...(waits ? { beyond: String(lines[limit]?.line) } : {}) },
   };
 };
@@ -176,10 +173,7 @@ const numberedPage = async (
   const position = seek ? Math.max(0, seek.position - (seek.back ? lines.length : 0)) : (page - 1) * pageSize;
   return {
     columns: columnInfo(plan),
-    rows: printAsOne(
-      plan,
-      lines.map(({ line }) => line),
-    ),
+    rows: printAsOne(plan, lines),
     counts: () => ({
       rows: lines.length,
       totalRows: total,

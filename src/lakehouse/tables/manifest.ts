@@ -227,14 +227,8 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
   const retired = retire.length === 0 ? [] : await queries.retireFiles(tx, table.id, version, retire);
   if (retired.length !== retire.length) throw errors.sourceChanged();
   const files = change.files ?? [];
-  if (files.length > 0) {
-    await queries.insertFiles(
-      tx,
-      table.id,
-      version,
-      files.map((file) => ({ ...file, id: readFileId(file.path) })),
-    );
-  }
+  const inserted = files.map((file) => ({ ...file, id: readFileId(file.path) }));
+  if (files.length > 0) await queries.insertFiles(tx, table.id, version, inserted);
   const sum = (rows: readonly { rowCount: number }[]) => rows.reduce((total, { rowCount }) => total + rowCount, 0);
   const rowCount = table.rowCount + sum(files) - sum(retired);
   if (change.cause === 'compact' && rowCount !== table.rowCount) throw new Error('compaction must not change the number of rows');

@@ -96,18 +96,12 @@ class DuckdbSession implements StagingSession {
   async #run({ sql, values }: Statement) {
     this.#signal?.throwIfAborted();
     const all = values.map(bound);
+    const [given, types] = [all.map(({ value }) => value), all.map(({ type }) => type)];
     const lists = values.flatMap(({ value }) => (Array.isArray(value) ? (value as readonly unknown[]) : []));
-    if (lists.length > 0)
-      await this.#hold(
-        sql,
-        lists.filter((each): each is string => typeof each === 'string' && each.startsWith(`${this.#lake.folder}/`)),
-      );
+    const isOurs = (each: unknown): each is string => typeof each === 'string' && each.startsWith(`${this.#lake.folder}/`);
+    if (lists.length > 0) await this.#hold(sql, lists.filter(isOurs));
     try {
-      return await this.#connection.runAndReadAll(
-        sql,
-        all.map(({ value }) => value),
-        all.map(({ type }) => type),
-      );
+      return await this.#connection.runAndReadAll(sql, given, types);
     } catch (error) {
       this.#signal?.throwIfAborted();
       throw await explainFailure(this.#connection, error, { files: [...this.#files.values()].flatMap(({ paths }) => paths) });

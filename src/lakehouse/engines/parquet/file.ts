@@ -109,11 +109,10 @@ export class ParquetFile {
     for (let from = 0; from < rows.length; from += CHUNK) {
       const some = rows.slice(from, from + CHUNK);
       const chunk = DuckDBDataChunk.create(types, some.length);
-      for (const [index, type] of types.entries())
-        chunk.setColumnValues(
-          index,
-          some.map((row) => given(type, row[index])),
-        );
+      types.forEach((type, index) => {
+        const column = some.map((row) => given(type, row[index]));
+        chunk.setColumnValues(index, column);
+      });
       appender.appendDataChunk(chunk);
     }
     appender.closeSync();

@@ -30,11 +30,9 @@ export async function writeLogVersion(
   if (begins && (added.length === 0 || table.rowCount > 0)) return;
   const at = Date.now();
   const files = retired.length === 0 || (await hasOlderFiles(tx, table.id, version));
-  const after = makeNextState(
-    table.logState ?? makeFirstState(table.kind as TableKind),
-    added.map(({ columns }) => columns),
-    { files, retyped },
-  );
+  const before = table.logState ?? makeFirstState(table.kind as TableKind);
+  const columns = added.map((file) => file.columns);
+  const after = makeNextState(before, columns, { files, retyped });
   const described = describeTable(table);
   const entry = printEntry({
     table: described,
