@@ -1,27 +1,26 @@
 /** The MQTT topics that measurements are published to. Nothing else in the code takes a topic apart. */
 
-/** From a device: `experiment/data_ingest/v1/{experimentId}/{sensorType}/{sensorVersion}/{sensorId}[/{protocolId}]`. */
-export interface MeasurementTopic {
-  kind: 'measurement';
+/** Of which experiment and sensor a measurement is. */
+interface Sensor {
   /** UUID, lower case. */
   experimentId: string;
   sensorType: string;
   sensorVersion: string;
   sensorId: string;
+}
+
+/** From a device: `experiment/data_ingest/v1/{experimentId}/{sensorType}/{sensorVersion}/{sensorId}[/{protocolId}]`. */
+export interface MeasurementTopic extends Sensor {
+  kind: 'measurement';
   /** The trailing id of the longer shape; it beats the payload's `protocol_id`. */
   protocolId: string | null;
 }
 
 /** From a person with temporary credentials: `data_ingest/v1/u/{userId}/{experimentId}/{sensorType}/{sensorVersion}/{sensorId}`. */
-export interface PersonalTopic {
+export interface PersonalTopic extends Sensor {
   kind: 'personal';
   /** UUID, lower case. */
   userId: string;
-  /** UUID, lower case. */
-  experimentId: string;
-  sensorType: string;
-  sensorVersion: string;
-  sensorId: string;
 }
 
 export type Topic = MeasurementTopic | PersonalTopic;
@@ -45,18 +44,20 @@ export const SCRIPT_ROOT = 'device/scripts/v1';
 const levelsBelow = (topic: string, root: string): string[] | null =>
   topic.startsWith(`${root}/`) ? topic.slice(root.length + 1).split('/') : null;
 
-function parseMeasurement(levels: string[]): MeasurementTopic | null {
-  const [experimentId, sensorType, sensorVersion, sensorId, protocolId] = levels;
-  if (levels.length > 5 || !experimentId || !sensorType || !sensorVersion || !sensorId || !UUID.test(experimentId)) return null;
-  return { kind: 'measurement', experimentId, sensorType, sensorVersion, sensorId, protocolId: protocolId ?? null };
+function parseSensor([experimentId, sensorType, sensorVersion, sensorId, ...more]: string[]): Sensor | null {
+  if (!experimentId || !sensorType || !sensorVersion || !sensorId || more.length > 0 || !UUID.test(experimentId)) return null;
+  return { experimentId, sensorType, sensorVersion, sensorId };
 }
 
-function parsePersonal(levels: string[]): PersonalTopic | null {
-  const [userId, experimentId, sensorType, sensorVersion, sensorId] = levels;
-  if (levels.length !== 5 || !userId || !experimentId || !sensorType || !sensorVersion || !sensorId) return null;
-  return UUID.test(userId) && UUID.test(experimentId)
-    ? { kind: 'personal', userId, experimentId, sensorType, sensorVersion, sensorId }
-    : null;
+function parseMeasurement(levels: string[]): MeasurementTopic | null {
+  const [protocolId = null, ...more] = levels.slice(4);
+  const sensor = more.length > 0 ? null : parseSensor(levels.slice(0, 4));
+  return sensor && { kind: 'measurement', ...sensor, protocolId };
+}
+
+function parsePersonal([userId = '', ...levels]: string[]): PersonalTopic | null {
+  const sensor = UUID.test(userId) ? parseSensor(levels) : null;
+  return sensor && { kind: 'personal', userId, ...sensor };
 }
 
 const parsers: readonly (readonly [string, (levels: string[]) => Topic | null])[] = [
