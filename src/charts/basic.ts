@@ -251,24 +251,21 @@ export function sumSlices(chart: Chart): ReadonlyMap<string, number> {
 /** Slices, each with its share of the whole where there is room for it. */
 const pie: SpecMaker = (chart) => {
   const { ground, text } = pickInk(chart.look);
-  const rows = gatherSmall(new Map([...sumSlices(chart)].filter(([, value]) => value >= 0))).map(([labels, values]) => ({
-    labels,
-    values,
-  }));
-  const total = rows.reduce((sum, { values }) => sum + values, 0);
-  const shared = rows.map((row) => {
-    const share = (100 * row.values) / total;
-    return { ...row, p: share >= 4 ? `${share.toFixed(share < 10 ? 1 : 0)} %` : '' };
+  const slices = gatherSmall(new Map([...sumSlices(chart)].filter(([, value]) => value >= 0)));
+  const total = slices.reduce((sum, [, value]) => sum + value, 0);
+  const shared = slices.map(([labels, values]) => {
+    const share = (100 * values) / total;
+    return { labels, values, p: share >= 4 ? `${share.toFixed(share < 10 ? 1 : 0)} %` : '' };
   });
   const theta = { field: 'values', type: 'quantitative', stack: true };
-  const slices = { field: 'labels', type: 'nominal', title: chart.axes['labels']?.title ?? '' };
+  const color = { field: 'labels', type: 'nominal', title: chart.axes['labels']?.title ?? '' };
   return {
     data: { values: shared },
     layer: [
-      { mark: { type: 'arc', stroke: ground }, encoding: { theta, color: slices } },
+      { mark: { type: 'arc', stroke: ground }, encoding: { theta, color } },
       ...[{ stroke: ground, strokeWidth: 4 }, {}].map((halo) => ({
         mark: { type: 'text', radius: { expr: 'min(width, height) / 2 - 45' }, fontSize: 14, fill: text, ...halo },
-        encoding: { theta, detail: slices, text: { field: 'p', type: 'nominal' } },
+        encoding: { theta, detail: color, text: { field: 'p', type: 'nominal' } },
       })),
     ],
   };
