@@ -364,5 +364,10 @@ export const errors = Object.fromEntries(
   ]),
 ) as unknown as { [K in ErrorKey]: (...args: Parameters<Catalogue[K]['sentence']>) => ApiError };
 
+/** Throws where a value is missing: `(await findTeam(tx, id)) ?? refuse(errors.teamNotFound())`. */
+export function refuse(error: Error): never {
+  throw error;
+}
+
 /** The published list: code, status and an example sentence, in catalogue order. */
 export const errorList = (Object.keys(catalogue) as ErrorKey[]).map((key) => ({ code: printCode(key), status: catalogue[key].status }));

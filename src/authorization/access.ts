@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.ts';
 import { isUuid } from '../database/uuid.ts';
-import { errors } from '../errors.ts';
+import { errors, refuse } from '../errors.ts';
 import { findCapabilities, findDecision, listDecisions, type Capabilities } from './access.queries.ts';
 import type { AccessSource, Action, ResourceType } from './roles.ts';
 
@@ -49,8 +49,5 @@ export function requireGranted(decision: Decision, type: ResourceType, action: A
 }
 
 /** Loads what the caller may do with a resource, for a client to show. Errors: resource not found. */
-export async function loadCapabilities(db: Queryable, userId: string, type: ResourceType, resourceId: string): Promise<Capabilities> {
-  const capabilities = await findCapabilities(db, userId, resourceId);
-  if (!capabilities) throw errors.resourceNotFound(type);
-  return capabilities;
-}
+export const loadCapabilities = async (db: Queryable, userId: string, type: ResourceType, resourceId: string): Promise<Capabilities> =>
+  (await findCapabilities(db, userId, resourceId)) ?? refuse(errors.resourceNotFound(type));

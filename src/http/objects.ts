@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { Router, type Request, type Response } from 'express';
-import { errors } from '../errors.ts';
+import { errors, refuse } from '../errors.ts';
 import type { FolderStore } from '../storage/folder.ts';
 import type { Stored } from '../storage/objects.ts';
 import { getExchange } from './exchange.ts';
@@ -38,8 +38,7 @@ export function makeObjectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Ro
 
   const get = async (request: Request, response: Response): Promise<void> => {
     const grant = store.verify('GET', keyOf(request), queryOf(request));
-    const facts = await store.head(grant.key);
-    if (!facts) throw errors.objectNotFound();
+    const facts = (await store.head(grant.key)) ?? refuse(errors.objectNotFound());
     response.setHeader('Content-Type', 'application/octet-stream');
     response.setHeader('Content-Length', facts.byteCount);
     if (request.method === 'HEAD') {

@@ -7,7 +7,7 @@ import { readCookie, setCookie, setSignInCookies } from '../../http/callers/cook
 import { ApiController } from '../../http/controllers.ts';
 import { protectPublicWrite } from '../../http/callers/public.ts';
 import { getVisit } from '../../http/callers/visits.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import type { CurrentSession, StatusDone } from './account.model.ts';
 import type { PasskeyAnswer, PasskeyNamed, PasskeyRegistration, PasskeyRename, PasskeyRenamed } from './passkeys.model.ts';
 import {
@@ -85,8 +85,7 @@ export class PasskeysController extends ApiController {
     const visit = getVisit(this.request);
     const signedIn = await endPasskeySignIn(this.ctx, visit, { cookie, response: body.response });
     setSignInCookies(this.ctx, this.response, { ...signedIn, browser: visit.browser });
-    const session = await findSession(this.ctx.db, signedIn.handle);
-    if (!session) throw errors.unauthorized();
+    const session = (await findSession(this.ctx.db, signedIn.handle)) ?? refuse(errors.unauthorized());
     return { session, user: signedIn.user };
   }
 

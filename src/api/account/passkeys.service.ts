@@ -15,7 +15,7 @@ import {
 import type { Context } from '../../context.ts';
 import { cleanName } from '../../contract/names.ts';
 import { isUuid } from '../../database/uuid.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { countWaysIn, findAccountUser, lockAccount } from './account.queries.ts';
 import { requireFresh } from './sessions.service.ts';
 import { finishSignIn, auditRefusal, beginSession, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
@@ -31,8 +31,7 @@ const partyOf = (ctx: Context): RelyingParty => ({ id: decideRelyingPartyId(ctx)
 /** Begins the making of a passkey. Errors: sessionNotFresh. */
 export async function beginRegistration(ctx: Context, caller: Caller, attachment?: 'platform' | 'cross-platform'): Promise<CeremonyBegun> {
   requireFresh(caller);
-  const user = await findAccountUser(ctx.db, caller.userId);
-  if (!user) throw errors.unauthorized();
+  const user = (await findAccountUser(ctx.db, caller.userId)) ?? refuse(errors.unauthorized());
   const name = user.email ?? (user.name === '' ? 'fieldlake account' : user.name);
   const options = await makeRegistrationOptions(ctx.db, partyOf(ctx), { id: user.id, name }, attachment);
   const data = { challenge: options.challenge, userId: caller.userId };

@@ -6,7 +6,7 @@ import { redeemLink } from '../../auth/proofs/links.ts';
 import { endSessions, startSession, type SignInMethod } from '../../auth/sessions.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import type { AccountUser } from './account.model.ts';
 import { findAccountUser, findUserByEmail, lockUserByEmail, markVerified } from './account.queries.ts';
@@ -80,8 +80,7 @@ export async function beginSession(ctx: Context, tx: Transaction, visit: Visit, 
   if (browser) await rememberBrowser(tx, userId, browser);
   const details = { method, ip: visit.ip, session: session.handle };
   await audit(tx, { userId, requestId: visit.requestId }, { action: 'session.created', subjectId: userId, details });
-  const user = await findAccountUser(tx, userId);
-  if (!user) throw errors.unauthorized();
+  const user = (await findAccountUser(tx, userId)) ?? refuse(errors.unauthorized());
   return { ...session, method, user };
 }
 
@@ -107,8 +106,7 @@ export async function auditRefusal(
 async function ensurePerson(tx: Transaction, address: string, name: string): Promise<string> {
   const made = await createAccount(tx, { email: address, name, verified: true });
   if (made) return made.id;
-  const user = await lockUserByEmail(tx, address);
-  if (!user) throw errors.conflict();
+  const user = (await lockUserByEmail(tx, address)) ?? refuse(errors.conflict());
   if (!user.emailVerified) {
     await endSessions(tx, user.id, null);
     await markVerified(tx, user.id);

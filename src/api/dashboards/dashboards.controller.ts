@@ -1,5 +1,5 @@
 import { Body, Delete, Get, Patch, Path, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { readExpectedVersions, setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
@@ -52,8 +52,7 @@ export class DashboardsController extends ApiController {
   @Get('{dashboardId}')
   @Security('caller', ['experiment:read'])
   public async getDashboard(@Path() id: string, @Path() dashboardId: string): Promise<Dashboard> {
-    const found = await findDashboard(this.ctx.db, id, dashboardId);
-    if (!found) throw errors.dashboardNotFound();
+    const found = (await findDashboard(this.ctx.db, id, dashboardId)) ?? refuse(errors.dashboardNotFound());
     const named = await loadNaming(this.ctx, this.caller, id);
     return this.answer(named(found));
   }

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
 import { listGiven, readShape, refuseBody, requireExpected } from '../input/input.service.ts';
@@ -12,9 +12,7 @@ import { deleteDashboard, findDashboard, insertDashboard, updateDashboard, type 
 import { layoutShape, listVisualizationUses, readWidgets } from './widgets.ts';
 
 async function mustFind(tx: Transaction, { experimentId, id }: Omit<PartTarget, 'versions'>): Promise<VersionedDashboard> {
-  const found = await findDashboard(tx, experimentId, id);
-  if (!found) throw errors.dashboardNotFound();
-  return found;
+  return (await findDashboard(tx, experimentId, id)) ?? refuse(errors.dashboardNotFound());
 }
 
 /** Refuses charts of another experiment. A chart that no longer exists is accepted, and leaves an empty place. */

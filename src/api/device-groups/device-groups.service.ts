@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
-import { errors, type Problem } from '../../errors.ts';
+import { errors, type Problem, refuse } from '../../errors.ts';
 import { listGiven } from '../input/input.service.ts';
 import { lockForChange, lockWithParts } from '../resources/resources.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
@@ -35,8 +35,7 @@ export const createGroup = (ctx: Context, caller: Caller, body: NewDeviceGroup):
     });
     await seedCreator(tx, caller, { type, id }, home);
     await audit(tx, caller, { action: 'device-group.created', resource: { type, id } });
-    const found = await findGroup(tx, id);
-    if (!found) throw errors.resourceNotFound(type);
+    const found = (await findGroup(tx, id)) ?? refuse(errors.resourceNotFound(type));
     const { version: _version, memberCount: _memberCount, ...group } = found;
     return caller.created(tx, group);
   });
@@ -56,9 +55,7 @@ export const patchGroup = (
       await updateGroup(tx, id, { name: body.name?.trim(), description: body.description });
       await audit(tx, caller, { action: 'device-group.updated', resource: { type, id }, details: { fields } });
     }
-    const found = await findGroup(tx, id);
-    if (!found) throw errors.resourceNotFound(type);
-    return found;
+    return (await findGroup(tx, id)) ?? refuse(errors.resourceNotFound(type));
   });
 
 /** Removes a group with its memberships; the devices stay. */

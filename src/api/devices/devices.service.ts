@@ -3,7 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { ApiError, errors } from '../../errors.ts';
+import { ApiError, errors, refuse } from '../../errors.ts';
 import { requireExpected } from '../input/input.service.ts';
 import { MQTT_PORT } from '../../iot/registry.ts';
 import { makeRegistration } from '../../iot/sequences.ts';
@@ -15,11 +15,8 @@ import { deleteDevice, findDevice, findMobile, insertDevice, nameDevice, renameD
 const withoutVersion = ({ version: _version, ...device }: VersionedDevice): Device => device;
 
 /** Finds one device. Errors: resourceNotFound. */
-export async function requireDevice(ctx: Context, id: string): Promise<VersionedDevice> {
-  const found = await findDevice(ctx.db, id);
-  if (!found) throw errors.resourceNotFound('device');
-  return found;
-}
+export const requireDevice = async (ctx: Context, id: string): Promise<VersionedDevice> =>
+  (await findDevice(ctx.db, id)) ?? refuse(errors.resourceNotFound('device'));
 
 /** Adds to each device whether it is connected; null when the registry cannot say. */
 export async function addConnectivity<D extends { thingName: string }>(
@@ -67,8 +64,7 @@ async function reserve(ctx: Context, tx: Transaction, caller: Caller, wanted: Re
   });
   await seedCreator(tx, caller, { type: 'device', id }, home);
   await audit(tx, caller, { action: 'device.created', resource: { type: 'device', id } });
-  const found = await findDevice(tx, id);
-  if (!found) throw errors.resourceNotFound('device');
+  const found = (await findDevice(tx, id)) ?? refuse(errors.resourceNotFound('device'));
   return withoutVersion(found);
 }
 
@@ -135,8 +131,7 @@ export const patchDevice = (
       if (!changed) throw (await findDevice(tx, id)) ? errors.preconditionFailed() : errors.resourceNotFound('device');
       await audit(tx, caller, { action: 'device.renamed', organizationId: changed.organizationId, resource: { type: 'device', id } });
     }
-    const found = await findDevice(tx, id);
-    if (!found) throw errors.resourceNotFound('device');
+    const found = (await findDevice(tx, id)) ?? refuse(errors.resourceNotFound('device'));
     if (name === undefined) requireExpected(found.version, versions);
     return found;
   });

@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { requireAccessToAll } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { decideDevice } from '../../iot/lifecycle.ts';
 import { MAX_BINDINGS } from '../../iot/policy.ts';
 import { printTopicPrefix } from '../../iot/topics.ts';
@@ -41,8 +41,7 @@ async function bind(tx: Transaction, caller: Caller, deviceId: string, wanted: r
  * deviceStateRefused (not active, a phone), experimentUnreadable, experimentArchived, tooManyBindings, and those of access to each experiment.
  */
 export async function onboardDevice(ctx: Context, caller: Caller, deviceId: string, body: OnboardRequest): Promise<OnboardingConfig> {
-  const found = await findLifecycle(ctx.db, deviceId);
-  if (!found) throw errors.resourceNotFound('device');
+  const found = (await findLifecycle(ctx.db, deviceId)) ?? refuse(errors.resourceNotFound('device'));
   decideDevice(found.device.state, 'onboard');
   const wanted = [...new Set((body.experimentIds ?? []).map((id) => id.toLowerCase()))];
   const [device, endpoint] = await Promise.all([requireDevice(ctx, deviceId), ctx.iot.registry.endpoint()]);

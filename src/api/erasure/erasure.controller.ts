@@ -1,5 +1,5 @@
 import { Get, Path, Route, Security, Tags } from '@tsoa/runtime';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Erasure } from '../experiments/experiments.model.ts';
 import { findErasure } from './erasure.queries.ts';
@@ -16,8 +16,6 @@ export class ErasureController extends ApiController {
   @Get('{erasureId}')
   @Security('caller')
   public async getErasure(@Path() erasureId: string): Promise<Erasure> {
-    const found = await findErasure(this.ctx.db, erasureId, this.caller.userId);
-    if (!found) throw errors.erasureNotFound();
-    return found;
+    return (await findErasure(this.ctx.db, erasureId, this.caller.userId)) ?? refuse(errors.erasureNotFound());
   }
 }

@@ -3,7 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages/store.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { listGiven, requireExpected } from '../input/input.service.ts';
@@ -34,11 +34,8 @@ function checkEmbargo(until: Date, visibility: Visibility): void {
 }
 
 /** An experiment with its version. Errors: not found. */
-export async function requireExperiment(tx: Queryable, id: string): Promise<VersionedExperiment> {
-  const experiment = await findExperiment(tx, id);
-  if (!experiment) throw errors.resourceNotFound('experiment');
-  return experiment;
-}
+export const requireExperiment = async (tx: Queryable, id: string): Promise<VersionedExperiment> =>
+  (await findExperiment(tx, id)) ?? refuse(errors.resourceNotFound('experiment'));
 
 /** An experiment as a single answer shows it. Errors: not found. */
 export async function loadExperiment(tx: Transaction, id: string): Promise<Experiment> {
@@ -81,8 +78,7 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
 
 /** Locks an experiment for a change. Errors: not found; changed since the version that the caller read. */
 async function lockForChange(tx: Transaction, id: string, versions: number[] | null) {
-  const state = await lockExperiment(tx, id);
-  if (!state) throw errors.resourceNotFound('experiment');
+  const state = (await lockExperiment(tx, id)) ?? refuse(errors.resourceNotFound('experiment'));
   requireExpected(state.version, versions);
   return state;
 }
@@ -152,8 +148,7 @@ export const loadStatus = async (db: Queryable, id: string) => (await findStatus
 
 /** Locks an experiment's status until the transaction ends, and refuses a write under an archived one. */
 export async function requireWritable(tx: Transaction, id: string): Promise<void> {
-  const found = await findStatus(tx, id);
-  if (!found) throw errors.resourceNotFound('experiment');
+  const found = (await findStatus(tx, id)) ?? refuse(errors.resourceNotFound('experiment'));
   if (found.status === 'archived') throw errors.experimentArchived();
 }
 

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { decide } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { enqueueNotice, enqueueNotices } from '../notices/notices.service.ts';
 import { lockDecided } from '../sharing/answerability.service.ts';
 import { raiseGrant } from '../sharing/sharing.service.ts';
@@ -23,11 +23,8 @@ import {
 } from './membership.queries.ts';
 import { derivePseudonym } from './pseudonym.service.ts';
 
-async function mustFind(db: Queryable, experimentId: string, id: string): Promise<ExperimentJoinRequest> {
-  const request = await findJoinRequest(db, experimentId, id);
-  if (!request) throw errors.joinRequestNotFound();
-  return request;
-}
+const mustFind = async (db: Queryable, experimentId: string, id: string): Promise<ExperimentJoinRequest> =>
+  (await findJoinRequest(db, experimentId, id)) ?? refuse(errors.joinRequestNotFound());
 
 /**
  * Asks to take part in a public experiment; asking again while the first request is pending answers that one.
@@ -41,8 +38,7 @@ export const requestToContribute = (
 ): Promise<ExperimentJoinRequest> =>
   ctx.db.transaction(async (tx) => {
     if (!(await lockRequester(tx, caller.userId))) throw errors.unauthorized();
-    const state = await lockExperiment(tx, experimentId);
-    if (!state) throw errors.resourceNotFound('experiment');
+    const state = (await lockExperiment(tx, experimentId)) ?? refuse(errors.resourceNotFound('experiment'));
     const decision = await decide(tx, caller.userId, 'experiment', experimentId, 'contribute');
     if (!decision.allow && state.visibility !== 'public') throw errors.actionDenied('join', 'experiment');
     if (state.isArchived) throw errors.experimentArchived();
@@ -57,17 +53,13 @@ export const requestToContribute = (
         answerable.map(({ userId }) => ({ kind: 'experiment-join-request', requestId: id, recipientId: userId })),
       );
     }
-    const pending = await findPendingRequest(tx, experimentId, caller.userId);
-    if (!pending) throw errors.conflict();
+    const pending = (await findPendingRequest(tx, experimentId, caller.userId)) ?? refuse(errors.conflict());
     return caller.created(tx, pending);
   });
 
 /** The caller's own pending request. Errors: joinRequestNotFound. */
-export async function loadOwnRequest(ctx: Context, caller: Caller, experimentId: string): Promise<ExperimentJoinRequest> {
-  const pending = await findPendingRequest(ctx.db, experimentId, caller.userId);
-  if (!pending) throw errors.joinRequestNotFound();
-  return pending;
-}
+export const loadOwnRequest = async (ctx: Context, caller: Caller, experimentId: string): Promise<ExperimentJoinRequest> =>
+  (await findPendingRequest(ctx.db, experimentId, caller.userId)) ?? refuse(errors.joinRequestNotFound());
 
 /** Decides a request. Answers `closed` when the person had come in meanwhile, which ends the request and refuses the decision. */
 async function decideOne(

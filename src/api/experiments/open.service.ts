@@ -1,5 +1,5 @@
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { lockExperiment } from './experiments.queries.ts';
 
 /**
@@ -7,8 +7,7 @@ import { lockExperiment } from './experiments.queries.ts';
  * experiment archived.
  */
 export async function lockOpenExperiment(tx: Transaction, id: string): Promise<number> {
-  const state = await lockExperiment(tx, id);
-  if (!state) throw errors.resourceNotFound('experiment');
+  const state = (await lockExperiment(tx, id)) ?? refuse(errors.resourceNotFound('experiment'));
   if (state.isArchived) throw errors.experimentArchived();
   return state.version;
 }

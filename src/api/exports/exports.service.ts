@@ -5,7 +5,7 @@ import { decide } from '../../authorization/access.ts';
 import { openTable, setRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { canBeRounded } from '../../lakehouse/ask/operands.ts';
 import { planRead } from '../../lakehouse/plan/planner.ts';
 import { readRequest, type ReadParameters } from '../../lakehouse/ask/request.ts';
@@ -145,8 +145,7 @@ interface ExportPath {
 
 /** An export of a table that the caller may read now. Errors: exportNotFound, tableDenied. */
 async function opened(ctx: Context, caller: Caller, { experimentId, exportId }: ExportPath): Promise<{ row: ExportRow; table: OpenTable }> {
-  const row = await findExport(ctx.db, experimentId, exportId);
-  if (!row) throw errors.exportNotFound();
+  const row = (await findExport(ctx.db, experimentId, exportId)) ?? refuse(errors.exportNotFound());
   return { row, table: await openTable(ctx.db, caller.userId, experimentId, row.tableIdentifier) };
 }
 

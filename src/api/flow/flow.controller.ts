@@ -1,5 +1,5 @@
 import { Body, Get, Path, Post, Put, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { readExpectedVersions } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
@@ -16,9 +16,7 @@ export class FlowController extends ApiController {
   @Get()
   @Security('caller', ['experiment:read'])
   public async getFlow(@Path() id: string): Promise<Flow> {
-    const found = await findFlow(this.ctx.db, id);
-    if (!found) throw errors.flowNotFound();
-    return this.answer(found);
+    return this.answer((await findFlow(this.ctx.db, id)) ?? refuse(errors.flowNotFound()));
   }
 
   /**

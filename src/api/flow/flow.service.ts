@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
 import { readShape, refuseBody, requireExpected } from '../input/input.service.ts';
@@ -42,8 +42,7 @@ export async function createFlow(ctx: Context, caller: Caller, experimentId: str
   const graph = checkGraph(body);
   return ctx.db.transaction(async (tx) => {
     await lockOpenExperiment(tx, experimentId);
-    const made = await insertFlow(tx, { id: randomUUIDv7(), experimentId, graph });
-    if (!made) throw errors.flowExists();
+    const made = (await insertFlow(tx, { id: randomUUIDv7(), experimentId, graph })) ?? refuse(errors.flowExists());
     await auditExperiment(tx, caller, experimentId, 'flow.saved');
     const { version, ...flow } = made;
     return { ...(await caller.created(tx, flow)), version };
@@ -61,12 +60,10 @@ export async function changeFlow(
   const graph = body.nodes === undefined && body.edges === undefined ? null : checkGraph(body);
   return ctx.db.transaction(async (tx) => {
     if (graph) await lockOpenExperiment(tx, experimentId);
-    const current = await findFlow(tx, experimentId);
-    if (!current) throw errors.flowNotFound();
+    const current = (await findFlow(tx, experimentId)) ?? refuse(errors.flowNotFound());
     requireExpected(current.version, versions);
     if (!graph) return current;
-    const changed = await updateFlow(tx, experimentId, graph);
-    if (!changed) throw errors.flowNotFound();
+    const changed = (await updateFlow(tx, experimentId, graph)) ?? refuse(errors.flowNotFound());
     await auditExperiment(tx, caller, experimentId, 'flow.saved');
     return changed;
   });

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { decide, requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { ApiError, errors } from '../../errors.ts';
+import { ApiError, errors, refuse } from '../../errors.ts';
 import { refuseBody } from '../input/input.service.ts';
 import { enqueueNotice } from '../notices/notices.service.ts';
 import { lockDecided, lockShared } from '../sharing/answerability.service.ts';
@@ -34,11 +34,8 @@ const MOST_PENDING = 100;
 const DAILY_BUDGET = 20;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-async function mustFind(tx: Transaction, id: string): Promise<Invitation> {
-  const invitation = await findInvitation(tx, id);
-  if (!invitation) throw errors.invitationUnknown();
-  return invitation;
-}
+const mustFind = async (tx: Transaction, id: string): Promise<Invitation> =>
+  (await findInvitation(tx, id)) ?? refuse(errors.invitationUnknown());
 
 async function checkPlace(tx: Transaction, caller: Caller, type: NewInvitation['resourceType'], place: Wanted['place']): Promise<void> {
   const { resourceId, email } = place;

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { decide } from '../../authorization/access.ts';
 import { openTable } from '../../authorization/tables.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { cleanText, readJson } from '../../json.ts';
 import type { MeasurementRow } from '../../ingest/messages/store.ts';
 import { planRead } from '../../lakehouse/plan/planner.ts';
@@ -113,11 +113,9 @@ interface Asked {
 
 /** Puts a run in the queue, with the macro's current code. Errors: no such macro here, already running. */
 async function queueRun(tx: Transaction, caller: Caller, asked: Asked): Promise<Reprocess> {
-  const code = await findLiveCode(tx, asked.experimentId, asked.macroId, caller.userId);
-  if (!code) throw errors.macroNotUsable();
+  const code = (await findLiveCode(tx, asked.experimentId, asked.macroId, caller.userId)) ?? refuse(errors.macroNotUsable());
   const row = { ...asked, id: randomUUIDv7(), codeVersion: Number(code.version), createdBy: caller.userId };
-  const made = await insertReprocess(tx, row);
-  if (!made) throw errors.reprocessRunning();
+  const made = (await insertReprocess(tx, row)) ?? refuse(errors.reprocessRunning());
   const details = { macroId: row.macroId, codeVersion: row.codeVersion, reprocessId: row.id, scope: asked.scope };
   await auditExperiment(tx, caller, asked.experimentId, 'macro.reprocessed', details);
   return caller.created(tx, shown(made));
@@ -222,8 +220,7 @@ export async function reprocessOf(
   caller: Caller,
   { experimentId, macroId, id }: Record<'experimentId' | 'macroId' | 'id', string>,
 ) {
-  const found = await findReprocess(ctx.db, experimentId, macroId, id);
-  if (!found) throw errors.reprocessNotFound();
+  const found = (await findReprocess(ctx.db, experimentId, macroId, id)) ?? refuse(errors.reprocessNotFound());
   return (await loadShown(ctx, caller, experimentId))(found);
 }
 

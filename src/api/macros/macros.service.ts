@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { insertCodeVersion, readCodeVersion } from '../resources/code-versions.service.ts';
 import type { MacroLanguage } from '../resources/links.model.ts';
 import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
@@ -10,11 +10,8 @@ import { findMacro, insertMacro, updateMacro, type MacroRow } from './macros.que
 
 export type VersionedMacro = Macro & { version: number };
 
-async function mustFind(tx: Transaction, id: string): Promise<MacroRow> {
-  const row = await findMacro(tx, id);
-  if (!row) throw errors.resourceNotFound('macro');
-  return row;
-}
+const mustFind = async (tx: Transaction, id: string): Promise<MacroRow> =>
+  (await findMacro(tx, id)) ?? refuse(errors.resourceNotFound('macro'));
 
 export async function addMacro(tx: Transaction, maker: Pick<Caller, 'userId' | 'requestId'>, body: NewMacro): Promise<VersionedMacro> {
   const id = await settleResource(tx, maker, 'macro', body);

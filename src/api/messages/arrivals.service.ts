@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { isAround } from '../../ingest/around.ts';
 import { eraseMessages } from '../../ingest/messages/forget.ts';
 import { listKnownObjects, storeMessages } from '../../ingest/messages/store.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { isObjectKey, printObjectKey, refuseTooLarge, type ObjectFacts } from '../../storage/objects.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import type { ArrivedObject, NewUploadUrl, UploadUrl } from './iot.model.ts';
@@ -81,8 +81,7 @@ export async function completeUpload(ctx: Context, caller: Caller, key: string, 
   if (!owner || !isObjectKey(key) || owner.userId !== caller.userId) throw errors.objectNotFound();
   await requireAccess(ctx.db, caller.userId, 'experiment', owner.experimentId, 'contribute');
   await ctx.db.transaction((tx) => requireWritable(tx, owner.experimentId));
-  const facts = await ctx.objects.head(key);
-  if (!facts) throw errors.objectNotFound();
+  const facts = (await ctx.objects.head(key)) ?? refuse(errors.objectNotFound());
   if ((await listKnownObjects(ctx.db, [key])).length > 0) return { key, contentLength: facts.byteCount };
   const contentLength = await takeObject(ctx, facts, signal);
   if (contentLength === null) throw refuseTooLarge(LARGEST_OBJECT);

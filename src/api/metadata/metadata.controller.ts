@@ -1,5 +1,5 @@
 import { Body, Delete, Get, Path, Post, Put, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
@@ -55,8 +55,7 @@ export class MetadataController extends ApiController {
   @Get('{metadataId}')
   @Security('caller', ['experiment:read'])
   public async getMetadata(@Path() id: string, @Path() metadataId: string): Promise<MetadataRecord> {
-    const found = await findRecord(this.ctx.db, id, metadataId);
-    if (!found) throw errors.metadataNotFound();
+    const found = (await findRecord(this.ctx.db, id, metadataId)) ?? refuse(errors.metadataNotFound());
     const named = await loadNaming(this.ctx, this.caller, id);
     return addEtag(this.response, named(addDuplicates(found)), found.version);
   }

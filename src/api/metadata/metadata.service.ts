@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { printLongNumbers } from '../../json.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
@@ -38,9 +38,7 @@ async function refuseTooMuch(tx: Transaction, experimentId: string, size: number
 }
 
 async function mustFind(tx: Transaction, { experimentId, id }: Omit<PartTarget, 'versions'>): Promise<StoredRecord> {
-  const found = await findRecord(tx, experimentId, id);
-  if (!found) throw errors.metadataNotFound();
-  return found;
+  return (await findRecord(tx, experimentId, id)) ?? refuse(errors.metadataNotFound());
 }
 
 /** Adds a metadata table. Errors: invalid input, experiment archived, metadata full. */
@@ -68,8 +66,7 @@ export async function changeMetadata(ctx: Context, caller: Caller, target: PartT
     requireExpected(found.version, target.versions);
     if (!given) return found;
     await refuseTooMuch(tx, experimentId, given.size, id);
-    const changed = await updateRecord(tx, id, given.metadata, given.size);
-    if (!changed) throw errors.metadataNotFound();
+    const changed = (await updateRecord(tx, id, given.metadata, given.size)) ?? refuse(errors.metadataNotFound());
     await refreshMetadata(ctx, tx, experimentId, MOST_TOGETHER.cells);
     await auditExperiment(tx, caller, experimentId, 'metadata.updated', { metadataId: id });
     return changed;

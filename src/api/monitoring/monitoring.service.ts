@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { addConnectivity } from '../devices/devices.service.ts';
 import type {
   DeviceMonitoring,
@@ -86,8 +86,7 @@ const NO_PAYLOAD: PayloadView = {
 };
 
 async function thingOf(ctx: Context, deviceId: string): Promise<string> {
-  const found = await findMonitored(ctx.db, deviceId);
-  if (!found) throw errors.resourceNotFound('device');
+  const found = (await findMonitored(ctx.db, deviceId)) ?? refuse(errors.resourceNotFound('device'));
   return found.thingName;
 }
 

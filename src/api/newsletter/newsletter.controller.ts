@@ -1,5 +1,5 @@
 import { Body, Delete, Get, Middlewares, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { protectPublicWrite } from '../../http/callers/public.ts';
 import type { NewsletterAccepted, NewsletterAddress, NewsletterState, WhatsNewSeen } from './newsletter.model.ts';
@@ -100,9 +100,7 @@ export class WhatsNewController extends ApiController {
   @Get('seen')
   @Security('caller')
   public async getSeenNews(): Promise<WhatsNewSeen> {
-    const found = await findWhatsNewSeen(this.ctx.db, this.caller.userId);
-    if (!found) throw errors.userNotFound();
-    return found;
+    return (await findWhatsNewSeen(this.ctx.db, this.caller.userId)) ?? refuse(errors.userNotFound());
   }
 
   /**
@@ -113,8 +111,6 @@ export class WhatsNewController extends ApiController {
   @Security('caller')
   @SuccessResponse(200)
   public async markNewsSeen(): Promise<WhatsNewSeen> {
-    const found = await markWhatsNewSeen(this.ctx.db, this.caller.userId);
-    if (!found) throw errors.userNotFound();
-    return found;
+    return (await markWhatsNewSeen(this.ctx.db, this.caller.userId)) ?? refuse(errors.userNotFound());
   }
 }

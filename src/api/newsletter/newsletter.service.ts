@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { open, seal } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { canonicaliseAddress } from '../account/sign-in.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import type { NewsletterState } from './newsletter.model.ts';
@@ -66,9 +66,7 @@ export async function subscribeAddress(ctx: Context, ip: string, given: string):
 export async function confirmAddress(ctx: Context, token: string): Promise<NewsletterState> {
   const link = linkOf(ctx, token);
   if (link.leaves) throw errors.newsletterLinkInvalid();
-  const confirmed = await confirmPending(ctx.db, link.email);
-  if (!confirmed) throw errors.newsletterLinkInvalid();
-  return confirmed;
+  return (await confirmPending(ctx.db, link.email)) ?? refuse(errors.newsletterLinkInvalid());
 }
 
 /** Ends the subscription that a letter's link is about, whatever its state. Errors: newsletter link invalid. */

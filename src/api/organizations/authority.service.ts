@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { isUuid } from '../../database/uuid.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { listGiven } from '../input/input.service.ts';
 import type {
   CreatedOrganization,
@@ -131,9 +131,7 @@ export const changeOrganization = (ctx: Context, caller: Caller, id: string, cha
       await updateOrganization(tx, id, { ...change, ...(name === undefined ? {} : { name }) });
       await audit(tx, caller, { action: 'organization.updated', organizationId: id, details: { fields } });
     }
-    const changed = await findWithMetadata(tx, id);
-    if (!changed) throw errors.userIsNotAMemberOfTheOrganization();
-    return changed;
+    return (await findWithMetadata(tx, id)) ?? refuse(errors.userIsNotAMemberOfTheOrganization());
   });
 
 /** Deletes an organization that owns nothing. For owners. Errors: organizationOwnsResources, which tells what it owns by type; nothing has changed then. */
@@ -150,8 +148,7 @@ export const removeOrganization = (ctx: Context, caller: Caller, id: string): Pr
       const counted = blockers.map(({ resourceType, count }) => `${count} ${resourceType.replace('_', ' ')}${count === 1 ? '' : 's'}`);
       throw errors.organizationOwnsResources(total, counted.join(', ')).with({ members: { blockers, total } });
     }
-    const organization = await findWithMetadata(tx, id);
-    if (!organization) throw errors.userIsNotAMemberOfTheOrganization();
+    const organization = (await findWithMetadata(tx, id)) ?? refuse(errors.userIsNotAMemberOfTheOrganization());
     await deleteOrganization(tx, id);
     await audit(tx, caller, { action: 'organization.deleted', organizationId: id });
     return withText(organization);

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { isUuid } from '../../database/uuid.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { enqueueNotice } from '../notices/notices.service.ts';
 import type {
   AcceptedInvitation,
@@ -43,8 +43,7 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const shown = ({ isExpired: _isExpired, ...invitation }: StoredInvitation): OrganizationInvitation => invitation;
 
 async function mustFind(db: Queryable, id: string): Promise<OrganizationInvitation> {
-  const found = await findInvitation(db, id);
-  if (!found) throw errors.invitationNotFound();
+  const found = (await findInvitation(db, id)) ?? refuse(errors.invitationNotFound());
   return shown(found);
 }
 
@@ -110,8 +109,7 @@ async function sent(ctx: Context, tx: Transaction, caller: Caller, id: string): 
  * emailVerificationRequiredForInvitation.
  */
 async function receive(tx: Queryable, caller: Caller, id: string): Promise<StoredInvitation> {
-  const invitation = await findInvitation(tx, id);
-  if (!invitation) throw errors.invitationNotFound();
+  const invitation = (await findInvitation(tx, id)) ?? refuse(errors.invitationNotFound());
   const address = await findUserAddress(tx, caller.userId);
   if (!address || address.email !== invitation.email) throw errors.youAreNotTheRecipientOfTheInvitation();
   if (!address.emailVerified) throw errors.emailVerificationRequiredForInvitation();
@@ -147,8 +145,7 @@ export const rejectInvitation = (ctx: Context, caller: Caller, id: string): Prom
 /** Takes a pending invitation back. For owners and admins. Errors: invitationNotFound, memberNotFound, youAreNotAllowedToCancelThisInvitation. */
 export const cancelInvitation = (ctx: Context, caller: Caller, id: string): Promise<OrganizationInvitation> =>
   ctx.db.transaction(async (tx) => {
-    const invitation = await findInvitation(tx, id);
-    if (!invitation) throw errors.invitationNotFound();
+    const invitation = (await findInvitation(tx, id)) ?? refuse(errors.invitationNotFound());
     const { organizationId } = invitation;
     const standing = await findStanding(tx, organizationId, caller.userId);
     if (!standing?.isMember) throw errors.memberNotFound();

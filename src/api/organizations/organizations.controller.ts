@@ -1,6 +1,6 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import type { AuditAction } from '../../auth/audit.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { limitCount, setListHeaders, sliceList, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
@@ -85,9 +85,7 @@ export class OrganizationsController extends ApiController {
   @Get('{id}')
   @Security('caller')
   public async getOrganization(@Path() id: string): Promise<OrganizationDetail> {
-    const found = await findOrganization(this.ctx.db, id, this.caller.userId);
-    if (!found) throw errors.organizationNotFound();
-    return this.answer(found);
+    return this.answer((await findOrganization(this.ctx.db, id, this.caller.userId)) ?? refuse(errors.organizationNotFound()));
   }
 
   /**

@@ -3,7 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { enqueueNotice, enqueueNotices } from '../notices/notices.service.ts';
 import { decideJoinRequest, findJoinRequest, findPendingRequest, insertJoinRequest } from './join-requests.queries.ts';
 import { listLiving, lockAccount, lockOrganization } from './membership.queries.ts';
@@ -62,11 +62,8 @@ export async function loadResources(
   return { resources, totals: { ...NONE, ...Object.fromEntries(counts.map(({ type, count }) => [type, count])) } };
 }
 
-async function mustFindRequest(db: Queryable, organizationId: string, id: string): Promise<OrganizationJoinRequest> {
-  const request = await findJoinRequest(db, organizationId, id);
-  if (!request) throw errors.joinRequestNotFound();
-  return request;
-}
+const mustFindRequest = async (db: Queryable, organizationId: string, id: string): Promise<OrganizationJoinRequest> =>
+  (await findJoinRequest(db, organizationId, id)) ?? refuse(errors.joinRequestNotFound());
 
 /** Asks to join a public organization; asking again while the first request is pending answers that one. Errors: organizationNotFound, alreadyMember. */
 export const requestToJoin = (
@@ -89,16 +86,14 @@ export const requestToJoin = (
         deciders.map(({ userId }) => ({ kind: 'organization-join-request', requestId: id, recipientId: userId })),
       );
     }
-    const pending = await findPendingRequest(tx, organizationId, caller.userId);
-    if (!pending) throw errors.conflict();
+    const pending = (await findPendingRequest(tx, organizationId, caller.userId)) ?? refuse(errors.conflict());
     return caller.created(tx, await mustFindRequest(tx, organizationId, pending.id));
   });
 
 /** Takes the caller's own pending request back; it stays on record as cancelled. Errors: joinRequestNotFound, joinRequestDecided. */
 export const withdrawRequest = (ctx: Context, caller: Caller, organizationId: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const pending = await findPendingRequest(tx, organizationId, caller.userId);
-    if (!pending) throw errors.joinRequestNotFound();
+    const pending = (await findPendingRequest(tx, organizationId, caller.userId)) ?? refuse(errors.joinRequestNotFound());
     if ((await decideJoinRequest(tx, pending.id, { status: 'cancelled', decidedBy: caller.userId })) === 0)
       throw errors.joinRequestDecided();
     await audit(tx, caller, { action: 'organization.join-cancelled', organizationId, details: { requestId: pending.id } });

@@ -2,7 +2,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { lockOwn } from './authority.service.ts';
 import { findStanding } from './organizations.queries.ts';
 import {
@@ -26,18 +26,14 @@ async function lockAsAdmin(tx: Transaction, caller: Caller, organizationId: stri
   return locked;
 }
 
-async function mustFindTeam(tx: Transaction, organizationId: string, teamId: string): Promise<ManagedTeam> {
-  const team = await findTeam(tx, organizationId, teamId);
-  if (!team) throw errors.teamNotFound();
-  return team;
-}
+const mustFindTeam = async (tx: Transaction, organizationId: string, teamId: string): Promise<ManagedTeam> =>
+  (await findTeam(tx, organizationId, teamId)) ?? refuse(errors.teamNotFound());
 
 /** Creates a team. Errors: youAreNotAllowedToCreateTeamsInThisOrganization, personalWorkspace. */
 export const createTeam = (ctx: Context, caller: Caller, organizationId: string, name: string): Promise<ManagedTeam> =>
   ctx.db.transaction(async (tx) => {
     await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToCreateTeamsInThisOrganization());
-    const team = await insertTeam(tx, { organizationId, name: name.trim() });
-    if (!team) throw errors.conflict();
+    const team = (await insertTeam(tx, { organizationId, name: name.trim() })) ?? refuse(errors.conflict());
     await audit(tx, caller, { action: 'team.created', organizationId, details: { teamId: team.id } });
     return caller.created(tx, team);
   });
@@ -110,9 +106,7 @@ export const addTeamMember = (
     const userId = named.userId.toLowerCase();
     if (!members.some((member) => member.userId === userId)) throw errors.userIsNotAMemberOfTheOrganization();
     await joinTeam(tx, caller, { teamId: team.id, organizationId, userId });
-    const member = await findTeamMember(tx, team.id, userId);
-    if (!member) throw errors.conflict();
-    return member;
+    return (await findTeamMember(tx, team.id, userId)) ?? refuse(errors.conflict());
   });
 
 /** Removes a person from a team. Errors: teamNotFound, userIsNotAMemberOfTheTeam. */

@@ -1,6 +1,6 @@
 import { Body, Delete, Get, Path, Post, Queries, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { isUuid } from '../../database/uuid.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { FoundUser } from '../directory/directory.model.ts';
 import { findPeople } from '../directory/directory.service.ts';
@@ -74,9 +74,7 @@ export class PeopleController extends ApiController {
   @Get('{id}')
   @Security('caller')
   public async getUser(@Path() id: string): Promise<UserAccount> {
-    const found = await findAccount(this.ctx.db, id, this.caller.userId);
-    if (!found) throw errors.userNotFound();
-    return this.answer(found);
+    return this.answer((await findAccount(this.ctx.db, id, this.caller.userId)) ?? refuse(errors.userNotFound()));
   }
 
   /**
@@ -100,9 +98,7 @@ export class PeopleController extends ApiController {
   @Get('{id}/profile')
   @Security('caller')
   public async getUserProfile(@Path() id: string): Promise<UserProfile> {
-    const found = await findProfile(this.ctx.db, id);
-    if (!found) throw errors.userNotFound();
-    return this.answer(found);
+    return this.answer((await findProfile(this.ctx.db, id)) ?? refuse(errors.userNotFound()));
   }
 
   /**

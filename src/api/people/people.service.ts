@@ -3,7 +3,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { endSessions } from '../../auth/sessions.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { discardDevice } from '../devices/discarded.service.ts';
 import { eraseExperiment } from '../experiments/experiments.service.ts';
 import { refuseBody } from '../input/input.service.ts';
@@ -63,8 +63,7 @@ async function removeOwned(ctx: Context, tx: Transaction, caller: Caller): Promi
  */
 export const deleteAccount = (ctx: Context, caller: Caller, deleteOwned: boolean): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const account = await lockAccountToClose(tx, caller.userId);
-    if (!account) throw errors.unauthorized();
+    const account = (await lockAccountToClose(tx, caller.userId)) ?? refuse(errors.unauthorized());
     await lockStaffAround(tx, caller.userId);
     await lockAnsweredFor(tx, caller.userId);
     if (deleteOwned) await removeOwned(ctx, tx, caller);

@@ -2,7 +2,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { readExactJson } from '../../json.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { insertCodeVersion, readCodeVersion } from '../resources/code-versions.service.ts';
 import type { ProtocolFamily } from '../resources/links.model.ts';
 import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
@@ -20,11 +20,8 @@ export async function readProtocolVersion(db: Queryable, id: string, version: nu
   return { ...row, code: readExactJson(code) as ProtocolCode, family: kind as ProtocolFamily };
 }
 
-async function mustFind(tx: Transaction, id: string): Promise<ProtocolRow> {
-  const row = await findProtocol(tx, id);
-  if (!row) throw errors.resourceNotFound('protocol');
-  return row;
-}
+const mustFind = async (tx: Transaction, id: string): Promise<ProtocolRow> =>
+  (await findProtocol(tx, id)) ?? refuse(errors.resourceNotFound('protocol'));
 
 /** Creates a protocol inside a transaction. `code` is JSON text. */
 export async function addProtocol(

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import type { CodeVersionSummary } from './code-versions.model.ts';
 import { countCodeVersions, findCodeVersion, listCodeVersions } from './code-versions.queries.ts';
 
@@ -21,7 +21,5 @@ export async function readCodeVersion(
   resourceId: string,
   version: number,
 ): Promise<CodeVersionSummary & { code: string; kind: string }> {
-  const found = await findCodeVersion(db, resourceId, version);
-  if (!found) throw errors.codeVersionNotFound();
-  return found;
+  return (await findCodeVersion(db, resourceId, version)) ?? refuse(errors.codeVersionNotFound());
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { requireExpected } from '../input/input.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { SharedType } from '../sharing/sharing.model.ts';
@@ -51,9 +51,7 @@ export async function settleResource(tx: Transaction, maker: Maker, type: Librar
 
 /** Locks a resource for a change of what belongs to it. Errors: not found. */
 export async function lockWithParts(tx: Transaction, type: SharedType, id: string) {
-  const state = await lockResource(tx, type, id);
-  if (!state) throw errors.resourceNotFound(type);
-  return state;
+  return (await lockResource(tx, type, id)) ?? refuse(errors.resourceNotFound(type));
 }
 
 /** Locks a resource for a change of its own. Errors: not found; changed since the version that the caller read. */

@@ -2,7 +2,7 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Action } from '../../authorization/roles.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { hasStaff, findOwningOrganization, lockGrants, lockResource, lockStaff, type GrantRow } from './grants.queries.ts';
 import type { SharedType } from './sharing.model.ts';
 
@@ -22,11 +22,9 @@ export interface LockedResource extends SharedResource {
  * meanwhile. Errors: resourceNotFound, resourceMoved.
  */
 export async function lockShared(tx: Transaction, resource: SharedResource): Promise<LockedResource> {
-  const before = await findOwningOrganization(tx, resource.type, resource.id);
-  if (!before) throw errors.resourceNotFound(resource.type);
+  const before = (await findOwningOrganization(tx, resource.type, resource.id)) ?? refuse(errors.resourceNotFound(resource.type));
   await lockStaff(tx, [before.organizationId]);
-  const locked = await lockResource(tx, resource.type, resource.id);
-  if (!locked) throw errors.resourceNotFound(resource.type);
+  const locked = (await lockResource(tx, resource.type, resource.id)) ?? refuse(errors.resourceNotFound(resource.type));
   if (locked.organizationId !== before.organizationId) throw errors.resourceMoved();
   return { ...resource, ...locked };
 }

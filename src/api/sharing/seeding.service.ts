@@ -1,7 +1,7 @@
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { insertGrant, lockAccounts } from './grants.queries.ts';
 import { findHome, listActivePeople } from './seeding.queries.ts';
 import type { GrantRoleName, SharedType } from './sharing.model.ts';
@@ -16,11 +16,8 @@ export interface Home {
  * Finds the organization that a new resource goes to: the named one, or the caller's personal workspace. Locks the caller's account and membership until the
  * transaction ends. Errors: notAMember.
  */
-export async function requireHome(tx: Transaction, caller: Pick<Caller, 'userId'>, organizationId: string | undefined): Promise<Home> {
-  const home = await findHome(tx, caller.userId, organizationId ?? null);
-  if (!home) throw errors.notAMember();
-  return home;
-}
+export const requireHome = async (tx: Transaction, caller: Pick<Caller, 'userId'>, organizationId: string | undefined): Promise<Home> =>
+  (await findHome(tx, caller.userId, organizationId ?? null)) ?? refuse(errors.notAMember());
 
 interface Resource {
   type: SharedType;

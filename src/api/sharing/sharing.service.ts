@@ -2,7 +2,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { findPeople } from '../directory/directory.service.ts';
 import { keepAnswerable, lockDecided, lockGrant, lockShared, type LockedResource, type SharedResource } from './answerability.service.ts';
 import { listCollaborators, listHoldings } from './collaborators.queries.ts';
@@ -94,8 +94,7 @@ export const leave = (ctx: Context, caller: Caller, asked: SharedResource): Prom
   ctx.db.transaction(async (tx) => {
     if (!(await findGrant(tx, asked.id, 'user', caller.userId))) throw errors.grantNotFound();
     const resource = await lockShared(tx, asked);
-    const held = await findGrant(tx, asked.id, 'user', caller.userId);
-    if (!held) throw errors.grantNotFound();
+    const held = (await findGrant(tx, asked.id, 'user', caller.userId)) ?? refuse(errors.grantNotFound());
     await remove(tx, caller, resource, await lockGrant(tx, resource, held.id));
   });
 

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { retryUntil } from '../../database/retry.ts';
-import { ApiError, errors } from '../../errors.ts';
+import { ApiError, errors, refuse } from '../../errors.ts';
 import { isAround } from '../../ingest/around.ts';
 import { changeColumn, findTarget, type ColumnOrder } from '../../ingest/uploads/column-changes.ts';
 import { FileRefused } from '../../ingest/record-writer.ts';
@@ -75,8 +75,7 @@ export async function orderColumnChange(
 
 /** Loads one change with its progress and report. Errors: not found. */
 export async function loadColumnChange(ctx: Context, experimentId: string, tableId: string, id: string): Promise<ColumnChange> {
-  const found = await findColumnChange(ctx.db, experimentId, tableId, id);
-  if (!found) throw errors.columnChangeNotFound();
+  const found = (await findColumnChange(ctx.db, experimentId, tableId, id)) ?? refuse(errors.columnChangeNotFound());
   return shown(found);
 }
 

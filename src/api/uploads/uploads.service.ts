@@ -5,7 +5,7 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import { findEarlierNow } from '../../database/clock.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { ApiError, errors } from '../../errors.ts';
+import { ApiError, errors, refuse } from '../../errors.ts';
 import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
 import { forgetObject, PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
 import { nameFile } from '../../ingest/uploads/names.ts';
@@ -72,11 +72,8 @@ interface Receiving {
   sourceKind: SourceKind;
 }
 
-async function findJoined(tx: Transaction, experimentId: string, tableId: string): Promise<LakeTable> {
-  const table = await findUploadTable(tx, experimentId, tableId);
-  if (!table) throw errors.tableNotFound(tableId);
-  return table;
-}
+const findJoined = async (tx: Transaction, experimentId: string, tableId: string): Promise<LakeTable> =>
+  (await findUploadTable(tx, experimentId, tableId)) ?? refuse(errors.tableNotFound(tableId));
 
 async function requireFreeName(tx: Transaction, experimentId: string, name: string): Promise<void> {
   const taken = await findUploadTable(tx, experimentId, name);
@@ -231,8 +228,7 @@ export async function receiveUpload(
       if (!(await isStillGood(tx, caller))) throw caller.via.kind === 'key' ? errors.apiKeyUnknown() : errors.unauthorized();
       await requireAccess(tx, caller.userId, 'experiment', experimentId, targetKind === 'new' ? 'manage' : 'contribute');
       await requireWritable(tx, experimentId);
-      const arrived = await markReceived(tx, uploadId);
-      if (!arrived) throw errors.uploadRefused('The upload took too long and was given up.');
+      const arrived = (await markReceived(tx, uploadId)) ?? refuse(errors.uploadRefused('The upload took too long and was given up.'));
       if (arrived.tableId === null) throw errors.tableDeleted();
       await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
       return caller.created(tx, await loadReport(tx, caller, { experimentId, uploadId }));
@@ -251,8 +247,7 @@ interface UploadPath {
 }
 
 export async function loadReport(db: Queryable, { userId }: Caller, path: UploadPath): Promise<UploadReport> {
-  const upload = await findUpload(db, userId, path);
-  if (!upload) throw errors.uploadNotFound();
+  const upload = (await findUpload(db, userId, path)) ?? refuse(errors.uploadNotFound());
   return { ...upload, files: await listUploadFiles(db, path.uploadId) };
 }
 
@@ -263,8 +258,7 @@ export async function loadReport(db: Queryable, { userId }: Caller, path: Upload
 export async function replayUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
-    const upload = await lockUpload(tx, experimentId, uploadId);
-    if (!upload) throw errors.uploadNotFound();
+    const upload = (await lockUpload(tx, experimentId, uploadId)) ?? refuse(errors.uploadNotFound());
     if (upload.status === 'pending' || upload.status === 'running') throw errors.uploadRunning();
     if (upload.tableId === null) throw errors.tableDeleted();
     const files = (await requestReplay(tx, uploadId)) + (await reopenFiles(tx, uploadId, PROCESSING_FAILED));

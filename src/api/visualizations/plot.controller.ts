@@ -1,5 +1,5 @@
 import { Get, Path, Produces, Queries, Route, Security, Tags } from '@tsoa/runtime';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { VisualizationData } from './plot.model.ts';
 import { readPictureQuery, drawPicture, OFFERED, type ImageQuery } from './picture.ts';
@@ -50,8 +50,6 @@ export class PlotController extends ApiController {
   }
 
   async #find(experimentId: string, id: string): Promise<VersionedVisualization> {
-    const found = await findVisualization(this.ctx.db, experimentId, id);
-    if (!found) throw errors.visualizationNotFound();
-    return found;
+    return (await findVisualization(this.ctx.db, experimentId, id)) ?? refuse(errors.visualizationNotFound());
   }
 }

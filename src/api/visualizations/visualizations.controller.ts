@@ -1,5 +1,5 @@
 import { Body, Delete, Get, Patch, Path, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { readExpectedVersions, setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
@@ -60,8 +60,7 @@ export class VisualizationsController extends ApiController {
   @Get('{visualizationId}')
   @Security('caller', ['experiment:read'])
   public async getVisualization(@Path() id: string, @Path() visualizationId: string): Promise<Visualization> {
-    const found = await findVisualization(this.ctx.db, id, visualizationId);
-    if (!found) throw errors.visualizationNotFound();
+    const found = (await findVisualization(this.ctx.db, id, visualizationId)) ?? refuse(errors.visualizationNotFound());
     const named = await loadNaming(this.ctx, this.caller, id);
     return this.answer(named(found));
   }

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
 import { listGiven, readShape, refuseBody, requireExpected } from '../input/input.service.ts';
@@ -26,9 +26,7 @@ function checkDataConfig(type: ChartType, given: DataConfig): DataConfig {
 }
 
 async function mustFind(tx: Transaction, { experimentId, id }: Omit<PartTarget, 'versions'>): Promise<VersionedVisualization> {
-  const found = await findVisualization(tx, experimentId, id);
-  if (!found) throw errors.visualizationNotFound();
-  return found;
+  return (await findVisualization(tx, experimentId, id)) ?? refuse(errors.visualizationNotFound());
 }
 
 /** Adds a chart; columns without a name make it a draft. Errors: invalid input, experiment archived. */

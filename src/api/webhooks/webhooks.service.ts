@@ -6,7 +6,7 @@ import { makeWebhookSecret } from '../../auth/proofs/webhooks.ts';
 import { findUrlProblem } from '../../callouts/call.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { enqueueMessage, wake } from '../events/events.service.ts';
 import { listGiven, refuseBody, requireExpected } from '../input/input.service.ts';
 import { requireAdmin } from '../organizations/organizations.service.ts';
@@ -52,15 +52,12 @@ export interface WebhookPath {
 /** Finds a webhook of an organization of which the caller is owner or admin. Errors: organizationNotFound, adminsOnly, webhookNotFound. */
 export async function requireWebhook(ctx: Context, caller: Caller, path: WebhookPath): Promise<StoredWebhook> {
   await requireAdmin(ctx.db, caller, path.organizationId);
-  const found = await findWebhook(ctx.db, path.organizationId, path.webhookId);
-  if (!found) throw errors.webhookNotFound();
-  return found;
+  return (await findWebhook(ctx.db, path.organizationId, path.webhookId)) ?? refuse(errors.webhookNotFound());
 }
 
 async function lock(tx: Transaction, caller: Caller, path: WebhookPath, versions: number[] | null = null): Promise<StoredWebhook> {
   await requireAdmin(tx, caller, path.organizationId);
-  const found = await lockWebhook(tx, path.organizationId, path.webhookId);
-  if (!found) throw errors.webhookNotFound();
+  const found = (await lockWebhook(tx, path.organizationId, path.webhookId)) ?? refuse(errors.webhookNotFound());
   requireExpected(found.version, versions);
   return found;
 }
@@ -129,17 +126,13 @@ export const rotateSecret = (ctx: Context, caller: Caller, path: WebhookPath): P
   ctx.db.transaction(async (tx) => {
     const found = await lock(tx, caller, path);
     const secret = makeWebhookSecret();
-    const replaced = await replaceSecret(tx, found.id, sealSecret(ctx, secret), OVERLAP_HOURS);
-    if (!replaced) throw errors.webhookNotFound();
+    const replaced = (await replaceSecret(tx, found.id, sealSecret(ctx, secret), OVERLAP_HOURS)) ?? refuse(errors.webhookNotFound());
     await audit(tx, caller, { action: 'webhook.secret-rotated', organizationId: path.organizationId, details: { webhookId: found.id } });
     return { secret, oldSecretUntil: replaced.oldSecretUntil };
   });
 
-async function reportOf(db: Queryable, webhookId: string, deliveryId: string): Promise<WebhookDeliveryReport> {
-  const found = await findDelivery(db, webhookId, deliveryId);
-  if (!found) throw errors.webhookDeliveryNotFound();
-  return found;
-}
+const reportOf = async (db: Queryable, webhookId: string, deliveryId: string): Promise<WebhookDeliveryReport> =>
+  (await findDelivery(db, webhookId, deliveryId)) ?? refuse(errors.webhookDeliveryNotFound());
 
 /** Sends a `webhook.test` message, whatever kinds are subscribed. Errors: webhookNotFound, webhookDisabled. */
 export const testWebhook = (ctx: Context, caller: Caller, path: WebhookPath): Promise<WebhookDeliveryReport> =>

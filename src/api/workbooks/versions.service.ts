@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { readExactJson } from '../../json.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { replaceFlow } from '../flow/flow.service.ts';
 import { lockForChange } from '../resources/resources.service.ts';
@@ -18,8 +18,7 @@ type Maker = Pick<Caller, 'userId' | 'requestId'>;
 
 /** Reads one version with the protocols and macros that it keeps. Errors: version not found, also for a version of another workbook. */
 export async function readVersion(db: Queryable, workbookId: string, id: string): Promise<WorkbookVersion> {
-  const row = await findVersion(db, workbookId, id);
-  if (!row) throw errors.workbookVersionNotFound();
+  const row = (await findVersion(db, workbookId, id)) ?? refuse(errors.workbookVersionNotFound());
   const { snapshots, ...version } = row;
   return { ...version, cells: row.cells as WorkbookVersion['cells'], entitySnapshots: readExactJson(snapshots) as EntitySnapshots };
 }
@@ -39,8 +38,7 @@ async function publish(tx: Transaction, maker: Maker, workbookId: string): Promi
   await lockForChange(tx, 'workbook', workbookId, null);
   const latest = await findLatest(tx, workbookId);
   if (latest && !latest.isDrifted) return { workbookId, workbookVersionId: latest.workbookVersionId, version: latest.version };
-  const workbook = await findWorkbook(tx, workbookId);
-  if (!workbook) throw errors.resourceNotFound('workbook');
+  const workbook = (await findWorkbook(tx, workbookId)) ?? refuse(errors.resourceNotFound('workbook'));
   const cells = workbook.cells as unknown as Cell[];
   const uses = listUses(cells);
   await lockUsed(tx, uses);

@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { readShape, refuseBody } from '../input/input.service.ts';
 import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
 import { listCellProblems, cellsShape, countTypes, hashDesign, listUses, type Cell } from './cells.ts';
@@ -22,11 +22,8 @@ const LARGEST = 5_000_000;
 /** Lists hold the metadata of a hundred workbooks: with 5 MB each, twelve calls kept connections busy for half a minute. */
 const LARGEST_METADATA = 100_000;
 
-async function mustFind(tx: Queryable, id: string): Promise<WorkbookRow> {
-  const row = await findWorkbook(tx, id);
-  if (!row) throw errors.resourceNotFound('workbook');
-  return row;
-}
+const mustFind = async (tx: Queryable, id: string): Promise<WorkbookRow> =>
+  (await findWorkbook(tx, id)) ?? refuse(errors.resourceNotFound('workbook'));
 
 function textOf(value: unknown, name: string, most: number): string {
   const text = JSON.stringify(value);

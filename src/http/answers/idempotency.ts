@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import type { Caller, HeldKey } from '../../auth/caller.ts';
 import type { Database } from '../../database/database.ts';
-import { errors } from '../../errors.ts';
+import { errors, refuse } from '../../errors.ts';
 import { getRawBody } from '../requests/body.ts';
 import { findOperation } from '../requests/parameters.ts';
 import { getContext, getExchange } from '../exchange.ts';
@@ -73,9 +73,7 @@ async function takeKey(db: Database, claim: Claim, print: Buffer): Promise<KeptA
     throw error;
   });
   if (claimed > 0) return undefined;
-  const kept = await findKeptAnswer(db, claim);
-  if (!kept) throw errors.idempotencyInProgress().with({ retryAfter: 1 });
-  return kept;
+  return (await findKeptAnswer(db, claim)) ?? refuse(errors.idempotencyInProgress().with({ retryAfter: 1 }));
 }
 
 /** Answers a repeated call by what the first one was answered. */
