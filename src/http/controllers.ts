@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { Controller } from '@tsoa/runtime';
 import type { Caller } from '../auth/caller.ts';
 import type { Context } from '../context.ts';
-import { addEtag, setListHeaders, type PageAsked } from './answers/answers.ts';
+import { addEtag, readExpectedVersions, setListHeaders, type PageAsked } from './answers/answers.ts';
 import { getExchange, type Exchange } from './exchange.ts';
 
 /** What every controller stands on: the context, the request and its answer, the exchange, and the caller where the operation has one. */
@@ -24,6 +24,11 @@ export abstract class ApiController extends Controller {
   protected get caller(): Caller {
     if (!this.exchange.caller) throw new Error('this operation has no @Security');
     return this.exchange.caller;
+  }
+
+  /** Adds to what a path names the versions in which it may be changed, as If-Match says. */
+  protected readTarget<T extends object>(named: T): T & { versions: number[] | null } {
+    return { ...named, versions: readExpectedVersions(this.request) };
   }
 
   /** Answers a resource without its version, which goes out in its entity tag. */

@@ -1,6 +1,6 @@
 import { Body, Delete, Get, Patch, Path, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors, refuse } from '../../errors.ts';
-import { readExpectedVersions, setWindowHeaders } from '../../http/answers/answers.ts';
+import { setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { Dashboard, DashboardPatch, NewDashboard } from './dashboards.model.ts';
@@ -66,8 +66,7 @@ export class DashboardsController extends ApiController {
   @Patch('{dashboardId}')
   @Security('caller', ['experiment:manage'])
   public async updateDashboard(@Path() id: string, @Path() dashboardId: string, @Body() body: DashboardPatch): Promise<Dashboard> {
-    const target = { experimentId: id, id: dashboardId, versions: readExpectedVersions(this.request) };
-    return this.answer(await patchDashboard(this.ctx, this.caller, target, body));
+    return this.answer(await patchDashboard(this.ctx, this.caller, this.readTarget({ experimentId: id, id: dashboardId }), body));
   }
 
   /**
@@ -78,7 +77,7 @@ export class DashboardsController extends ApiController {
   @Delete('{dashboardId}')
   @Security('caller', ['experiment:manage'])
   public async deleteDashboard(@Path() id: string, @Path() dashboardId: string): Promise<null> {
-    await removeDashboard(this.ctx, this.caller, { experimentId: id, id: dashboardId, versions: readExpectedVersions(this.request) });
+    await removeDashboard(this.ctx, this.caller, this.readTarget({ experimentId: id, id: dashboardId }));
     return null;
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, limitCount, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
+import { limitCount, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import type {
@@ -84,7 +84,7 @@ export class DeviceGroupsController extends ApiController {
   @Patch('{groupId}')
   @Security('caller', ['device_group:update'])
   public async updateDeviceGroup(@Path() groupId: string, @Body() body: DeviceGroupPatch): Promise<DeviceGroup> {
-    const changed = await patchGroup(this.ctx, this.caller, groupId, body, readExpectedVersions(this.request));
+    const changed = await patchGroup(this.ctx, this.caller, this.readTarget({ id: groupId }), body);
     const { memberCount: _memberCount, ...group } = changed;
     return this.answer(group);
   }
@@ -96,7 +96,7 @@ export class DeviceGroupsController extends ApiController {
   @Delete('{groupId}')
   @Security('caller', ['device_group:manage'])
   public async deleteDeviceGroup(@Path() groupId: string): Promise<null> {
-    return removeGroup(this.ctx, this.caller, groupId, readExpectedVersions(this.request));
+    return removeGroup(this.ctx, this.caller, this.readTarget({ id: groupId }));
   }
 
   /**

@@ -3,7 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors, type Problem, refuse } from '../../errors.ts';
-import { listGiven } from '../input/input.service.ts';
+import { listGiven, type Target } from '../input/input.service.ts';
 import { lockForChange, lockWithParts } from '../resources/resources.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { DeviceGroup, DeviceGroupPatch, GroupMember, NewDeviceGroup } from './device-groups.model.ts';
@@ -41,15 +41,10 @@ export const createGroup = (ctx: Context, caller: Caller, body: NewDeviceGroup):
   });
 
 /** Changes the given fields. Errors: preconditionFailed. */
-export const patchGroup = (
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  body: DeviceGroupPatch,
-  versions: number[] | null,
-): Promise<VersionedGroup> =>
+export const patchGroup = (ctx: Context, caller: Caller, target: Target, body: DeviceGroupPatch): Promise<VersionedGroup> =>
   ctx.db.transaction(async (tx) => {
-    await lockForChange(tx, type, id, versions);
+    const { id } = target;
+    await lockForChange(tx, type, target);
     const fields = listGiven(body, { name: true, description: true });
     if (fields.length > 0) {
       await updateGroup(tx, id, { name: body.name?.trim(), description: body.description });
@@ -59,9 +54,10 @@ export const patchGroup = (
   });
 
 /** Removes a group with its memberships; the devices stay. */
-export const removeGroup = (ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> =>
+export const removeGroup = (ctx: Context, caller: Caller, target: Target): Promise<null> =>
   ctx.db.transaction(async (tx) => {
-    const { organizationId } = await lockForChange(tx, type, id, versions);
+    const { id } = target;
+    const { organizationId } = await lockForChange(tx, type, target);
     await deleteGroup(tx, id);
     await audit(tx, caller, { action: 'device-group.deleted', organizationId, resource: { type, id } });
     return null;

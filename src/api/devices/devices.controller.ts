@@ -1,6 +1,6 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
-import { readExpectedVersions, limitCount, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
+import { limitCount, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from './certificates.service.ts';
@@ -112,7 +112,7 @@ export class DevicesController extends ApiController {
   @Patch('{deviceId}')
   @Security('caller', ['device:update'])
   public async updateDevice(@Path() deviceId: string, @Body() body: DevicePatch): Promise<Device> {
-    return this.answer(await patchDevice(this.ctx, this.caller, deviceId, body, readExpectedVersions(this.request)));
+    return this.answer(await patchDevice(this.ctx, this.caller, this.readTarget({ id: deviceId }), body));
   }
 
   /**
@@ -123,7 +123,7 @@ export class DevicesController extends ApiController {
   @Delete('{deviceId}')
   @Security('caller', ['device:manage'])
   public async deleteDevice(@Path() deviceId: string): Promise<null> {
-    return removeDevice(this.ctx, this.caller, deviceId, readExpectedVersions(this.request));
+    return removeDevice(this.ctx, this.caller, this.readTarget({ id: deviceId }));
   }
 
   /**

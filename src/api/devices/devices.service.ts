@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors, refuse } from '../../errors.ts';
-import { requireExpected } from '../input/input.service.ts';
+import { requireExpected, type Target } from '../input/input.service.ts';
 import { MQTT_PORT } from '../../iot/registry.ts';
 import { makeRegistration } from '../../iot/sequences.ts';
 import { nameThing } from '../../iot/things.ts';
@@ -118,14 +118,9 @@ export async function ensureMobile(ctx: Context, caller: Caller, { installId, na
 }
 
 /** Changes the given fields. Errors: preconditionFailed. */
-export const patchDevice = (
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  { name }: DevicePatch,
-  versions: number[] | null,
-): Promise<VersionedDevice> =>
+export const patchDevice = (ctx: Context, caller: Caller, target: Target, { name }: DevicePatch): Promise<VersionedDevice> =>
   ctx.db.transaction(async (tx) => {
+    const { id, versions } = target;
     if (name !== undefined) {
       const changed = await renameDevice(tx, id, name === null ? null : name.trim(), versions);
       if (!changed) throw (await findDevice(tx, id)) ? errors.preconditionFailed() : errors.resourceNotFound('device');
@@ -137,7 +132,7 @@ export const patchDevice = (
   });
 
 /** Removes a device: its certificates, its thing and its row. Its measurements stay. Errors: preconditionFailed, resourceNotFound. */
-export async function removeDevice(ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<null> {
+export async function removeDevice(ctx: Context, caller: Caller, { id, versions }: Target): Promise<null> {
   const begin = async () => {
     const device = await requireDevice(ctx, id);
     requireExpected(device.version, versions);

@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { limitCount, readExpectedVersions, readPageQuery } from '../../http/answers/answers.ts';
+import { limitCount, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
 import type {
@@ -72,7 +72,7 @@ export class ExperimentsController extends ApiController {
   @Patch('{id}')
   @Security('caller', ['experiment:update'])
   public async updateExperiment(@Path() id: string, @Body() body: ExperimentPatch): Promise<Experiment> {
-    return this.answer(await patchExperiment(this.ctx, this.caller, id, body, readExpectedVersions(this.request)));
+    return this.answer(await patchExperiment(this.ctx, this.caller, this.readTarget({ id }), body));
   }
 
   /**
@@ -84,7 +84,7 @@ export class ExperimentsController extends ApiController {
   @Delete('{id}')
   @Security('caller', ['experiment:manage'])
   public async deleteExperiment(@Path() id: string): Promise<null> {
-    this.setHeader('X-Erasure-Id', await removeExperiment(this.ctx, this.caller, id, readExpectedVersions(this.request)));
+    this.setHeader('X-Erasure-Id', await removeExperiment(this.ctx, this.caller, this.readTarget({ id })));
     return null;
   }
 
@@ -115,6 +115,6 @@ export class ExperimentsController extends ApiController {
   @Patch('{id}/visibility')
   @Security('caller', ['experiment:manage'])
   public async setExperimentVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
-    return setVisibility(this.ctx, this.caller, id, body.visibility, readExpectedVersions(this.request));
+    return setVisibility(this.ctx, this.caller, this.readTarget({ id }), body.visibility);
   }
 }

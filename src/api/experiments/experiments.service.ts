@@ -6,7 +6,7 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages/store.ts';
 import { publishEvent } from '../events/events.service.ts';
-import { listGiven, requireExpected } from '../input/input.service.ts';
+import { listGiven, requireExpected, type Target } from '../input/input.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import { auditExperiment } from './auditing.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
@@ -77,22 +77,17 @@ export async function addExperiment(tx: Transaction, maker: Maker, body: NewExpe
 }
 
 /** Locks an experiment for a change. Errors: not found; changed since the version that the caller read. */
-async function lockForChange(tx: Transaction, id: string, versions: number[] | null) {
+async function lockForChange(tx: Transaction, { id, versions }: Target) {
   const state = (await lockExperiment(tx, id)) ?? refuse(errors.resourceNotFound('experiment'));
   requireExpected(state.version, versions);
   return state;
 }
 
 /** Changes the given fields. An archived experiment takes only a new status. */
-export const patchExperiment = (
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  body: ExperimentPatch,
-  versions: number[] | null,
-): Promise<VersionedExperiment> =>
+export const patchExperiment = (ctx: Context, caller: Caller, target: Target, body: ExperimentPatch): Promise<VersionedExperiment> =>
   ctx.db.transaction(async (tx) => {
-    const state = await lockForChange(tx, id, versions);
+    const { id } = target;
+    const state = await lockForChange(tx, target);
     const { locations, ...fields } = body;
     const given = listGiven(body, {
       name: true,
@@ -119,15 +114,10 @@ export const patchExperiment = (
   });
 
 /** Makes a private experiment public, which cannot be undone. The same value again is no change. */
-export const setVisibility = (
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  visibility: Visibility,
-  versions: number[] | null,
-): Promise<VisibilityState> =>
+export const setVisibility = (ctx: Context, caller: Caller, target: Target, visibility: Visibility): Promise<VisibilityState> =>
   ctx.db.transaction(async (tx) => {
-    const state = await lockForChange(tx, id, versions);
+    const { id } = target;
+    const state = await lockForChange(tx, target);
     if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
     if (visibility === 'public' && (await publishExperiment(tx, id)) > 0) {
       await publishEvent(ctx, tx, { kind: 'experiment.published', experimentId: id, facts: { by: 'person' } });
@@ -137,10 +127,10 @@ export const setVisibility = (
   });
 
 /** Deletes an experiment: nothing shows it from here on, and a job removes what every store holds of it. Answers the erasure's id. */
-export const removeExperiment = (ctx: Context, caller: Caller, id: string, versions: number[] | null): Promise<string> =>
+export const removeExperiment = (ctx: Context, caller: Caller, target: Target): Promise<string> =>
   ctx.db.transaction(async (tx) => {
-    const state = await lockForChange(tx, id, versions);
-    return erase(ctx, tx, caller, { id, organizationId: state.organizationId });
+    const { organizationId } = await lockForChange(tx, target);
+    return erase(ctx, tx, caller, { id: target.id, organizationId });
   });
 
 /** Loads the status of an experiment without a check of access; undefined when there is no such experiment. */

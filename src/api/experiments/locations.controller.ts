@@ -1,5 +1,5 @@
 import { Body, Get, Path, Post, Put, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { readExpectedVersions, readPageQuery } from '../../http/answers/answers.ts';
+import { readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
 import { countLocations, listLocations } from './locations.queries.ts';
@@ -70,6 +70,6 @@ export class LocationsController extends ApiController {
   @Security('caller', ['experiment:manage'])
   public async replaceLocations(@Path() id: string, @Body() body: LocationsReplacement): Promise<Location[]> {
     if (body.locations === undefined) return listLocations(this.ctx.db, id, { limit: 1000, offset: 0 });
-    return replaceLocations(this.ctx, this.caller, id, body.locations, readExpectedVersions(this.request));
+    return replaceLocations(this.ctx, this.caller, this.readTarget({ id }), body.locations);
   }
 }

@@ -1,7 +1,7 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
-import { requireExpected } from '../input/input.service.ts';
+import { requireExpected, type Target } from '../input/input.service.ts';
 import { auditExperiment } from './auditing.service.ts';
 import type { Location, NewLocation } from './experiments.model.ts';
 import { countLocations, deleteLocations, insertLocations, touchExperiment } from './locations.queries.ts';
@@ -23,14 +23,9 @@ export const addLocations = (ctx: Context, caller: Caller, experimentId: string,
   });
 
 /** Replaces all locations of an experiment. Errors: experiment archived, precondition failed. */
-export const replaceLocations = (
-  ctx: Context,
-  caller: Caller,
-  experimentId: string,
-  locations: NewLocation[],
-  versions: number[] | null,
-): Promise<Location[]> =>
+export const replaceLocations = (ctx: Context, caller: Caller, target: Target, locations: NewLocation[]): Promise<Location[]> =>
   ctx.db.transaction(async (tx) => {
+    const { id: experimentId, versions } = target;
     requireExpected(await lockOpenExperiment(tx, experimentId), versions);
     await deleteLocations(tx, experimentId);
     const added = await insertLocations(tx, experimentId, locations);

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
+import type { Target } from '../input/input.service.ts';
 import { lockExperiment } from './experiments.queries.ts';
 
 /**
@@ -12,11 +13,9 @@ export async function lockOpenExperiment(tx: Transaction, id: string): Promise<n
   return state.version;
 }
 
-/** A part of an experiment as the caller names it: its experiment, its id, and the versions in which it may be changed (null: any). */
-export interface PartTarget {
+/** A part of an experiment as the caller names it for a change. */
+export interface PartTarget extends Target {
   experimentId: string;
-  id: string;
-  versions: number[] | null;
 }
 
 /** Locks an experiment for a write of the service's own, whatever its status; false when it is gone. */

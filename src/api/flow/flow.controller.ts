@@ -1,6 +1,5 @@
 import { Body, Get, Path, Post, Put, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors, refuse } from '../../errors.ts';
-import { readExpectedVersions } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
 import { findFlow } from './flow.queries.ts';
@@ -40,6 +39,6 @@ export class FlowController extends ApiController {
   @Put()
   @Security('caller', ['experiment:manage'])
   public async replaceFlow(@Path() id: string, @Body() body: FlowReplacement): Promise<Flow> {
-    return this.answer(await changeFlow(this.ctx, this.caller, id, body, readExpectedVersions(this.request)));
+    return this.answer(await changeFlow(this.ctx, this.caller, this.readTarget({ id }), body));
   }
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
-import { readShape, refuseBody, requireExpected } from '../input/input.service.ts';
+import { readShape, refuseBody, requireExpected, type Target } from '../input/input.service.ts';
 import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
 import { deleteFlow, findFlow, insertFlow, updateFlow, type VersionedFlow } from './flow.queries.ts';
 import { listGraphProblems, graphShape } from './graph.ts';
@@ -50,13 +50,8 @@ export async function createFlow(ctx: Context, caller: Caller, experimentId: str
 }
 
 /** Replaces the flow. Errors: flow not found, experiment archived, invalid input, precondition failed. */
-export async function changeFlow(
-  ctx: Context,
-  caller: Caller,
-  experimentId: string,
-  body: FlowReplacement,
-  versions: number[] | null,
-): Promise<VersionedFlow> {
+export async function changeFlow(ctx: Context, caller: Caller, target: Target, body: FlowReplacement): Promise<VersionedFlow> {
+  const { id: experimentId, versions } = target;
   const graph = body.nodes === undefined && body.edges === undefined ? null : checkGraph(body);
   return ctx.db.transaction(async (tx) => {
     if (graph) await lockOpenExperiment(tx, experimentId);

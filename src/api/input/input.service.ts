@@ -56,6 +56,12 @@ export async function blameBody<T>(check: () => Promise<T> | T): Promise<T> {
   }
 }
 
+/** Something as a call names it for a change, and the versions in which it may be changed; null: any. */
+export interface Target {
+  id: string;
+  versions: readonly number[] | null;
+}
+
 /** Refuses to change what is not in one of the versions that If-Match accepts. Errors: preconditionFailed. */
 export function requireExpected(version: number, versions: readonly number[] | null): void {
   if (versions && !versions.includes(version)) throw errors.preconditionFailed();

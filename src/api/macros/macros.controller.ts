@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Post, Put, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
+import { setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
 import { loadCodeVersions } from '../resources/code-versions.service.ts';
@@ -106,7 +106,7 @@ export class MacrosController extends ApiController {
   @Put('{id}')
   @Security('caller', ['macro:update'])
   public async updateMacro(@Path() id: string, @Body() body: MacroPatch): Promise<Macro> {
-    return this.answer(await changeMacro(this.ctx, this.caller, id, body, readExpectedVersions(this.request)));
+    return this.answer(await changeMacro(this.ctx, this.caller, this.readTarget({ id }), body));
   }
 
   /**
@@ -117,7 +117,7 @@ export class MacrosController extends ApiController {
   @Delete('{id}')
   @Security('caller', ['macro:manage'])
   public async deleteMacro(@Path() id: string): Promise<null> {
-    return removeLibraryResource(this.ctx, this.caller, { type: 'macro', id }, readExpectedVersions(this.request));
+    return removeLibraryResource(this.ctx, this.caller, this.readTarget({ type: 'macro', id }));
   }
 
   /**
@@ -128,7 +128,7 @@ export class MacrosController extends ApiController {
   @Patch('{id}/visibility')
   @Security('caller', ['macro:manage'])
   public async setMacroVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
-    return setLibraryVisibility(this.ctx, this.caller, { type: 'macro', id }, body.visibility, readExpectedVersions(this.request));
+    return setLibraryVisibility(this.ctx, this.caller, this.readTarget({ type: 'macro', id }), body.visibility);
   }
 
   /**

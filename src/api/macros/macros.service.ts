@@ -2,6 +2,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
+import type { Target } from '../input/input.service.ts';
 import { insertCodeVersion, readCodeVersion } from '../resources/code-versions.service.ts';
 import type { MacroLanguage } from '../resources/links.model.ts';
 import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
@@ -53,15 +54,10 @@ export const createMacro = async (ctx: Context, caller: Caller, body: NewMacro):
 };
 
 /** Changes the given fields; a change of code or language makes a new code version. */
-export async function changeMacro(
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  body: MacroPatch,
-  versions: number[] | null,
-): Promise<VersionedMacro> {
+export async function changeMacro(ctx: Context, caller: Caller, target: Target, body: MacroPatch): Promise<VersionedMacro> {
+  const { id } = target;
   const changed = await ctx.db.transaction(async (tx) => {
-    await lockForChange(tx, 'macro', id, versions);
+    await lockForChange(tx, 'macro', target);
     const before = await mustFind(tx, id);
     const { name, description, language, code } = body;
     const given = { name, description, language, code };

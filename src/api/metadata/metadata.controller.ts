@@ -1,6 +1,6 @@
 import { Body, Delete, Get, Path, Post, Put, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors, refuse } from '../../errors.ts';
-import { readExpectedVersions, setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
+import { setListHeaders, readPageQuery, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';
@@ -68,7 +68,7 @@ export class MetadataController extends ApiController {
   @Put('{metadataId}')
   @Security('caller', ['experiment:manage'])
   public async replaceMetadata(@Path() id: string, @Path() metadataId: string, @Body() body: MetadataReplacement): Promise<MetadataRecord> {
-    const target = { experimentId: id, id: metadataId, versions: readExpectedVersions(this.request) };
+    const target = this.readTarget({ experimentId: id, id: metadataId });
     const changed = await changeMetadata(this.ctx, this.caller, target, body);
     return addEtag(this.response, addDuplicates(changed), changed.version);
   }
@@ -81,7 +81,7 @@ export class MetadataController extends ApiController {
   @Delete('{metadataId}')
   @Security('caller', ['experiment:manage'])
   public async deleteMetadata(@Path() id: string, @Path() metadataId: string): Promise<null> {
-    const target = { experimentId: id, id: metadataId, versions: readExpectedVersions(this.request) };
+    const target = this.readTarget({ experimentId: id, id: metadataId });
     await removeMetadata(this.ctx, this.caller, target);
     return null;
   }

@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
+import { setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { readBodyMember } from '../../http/requests/body.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
@@ -72,7 +72,7 @@ export class ProtocolsController extends ApiController {
   @Security('caller', ['protocol:update'])
   public async updateProtocol(@Path() id: string, @Body() body: ProtocolPatch): Promise<Protocol> {
     const change = { body, code: readBodyMember(this.request, 'code') };
-    return this.answer(await patchProtocol(this.ctx, this.caller, id, change, readExpectedVersions(this.request)));
+    return this.answer(await patchProtocol(this.ctx, this.caller, this.readTarget({ id }), change));
   }
 
   /**
@@ -83,7 +83,7 @@ export class ProtocolsController extends ApiController {
   @Delete('{id}')
   @Security('caller', ['protocol:manage'])
   public async deleteProtocol(@Path() id: string): Promise<null> {
-    return removeLibraryResource(this.ctx, this.caller, { type: 'protocol', id }, readExpectedVersions(this.request));
+    return removeLibraryResource(this.ctx, this.caller, this.readTarget({ type: 'protocol', id }));
   }
 
   /**
@@ -94,7 +94,7 @@ export class ProtocolsController extends ApiController {
   @Patch('{id}/visibility')
   @Security('caller', ['protocol:manage'])
   public async setProtocolVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
-    return setLibraryVisibility(this.ctx, this.caller, { type: 'protocol', id }, body.visibility, readExpectedVersions(this.request));
+    return setLibraryVisibility(this.ctx, this.caller, this.readTarget({ type: 'protocol', id }), body.visibility);
   }
 
   /**

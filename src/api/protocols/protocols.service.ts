@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { readExactJson } from '../../json.ts';
 import { errors, refuse } from '../../errors.ts';
+import type { Target } from '../input/input.service.ts';
 import { insertCodeVersion, readCodeVersion } from '../resources/code-versions.service.ts';
 import type { ProtocolFamily } from '../resources/links.model.ts';
 import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
@@ -47,12 +48,12 @@ export const createProtocol = (ctx: Context, caller: Caller, body: NewProtocol, 
 export const patchProtocol = (
   ctx: Context,
   caller: Caller,
-  id: string,
+  target: Target,
   { body, code }: { body: ProtocolPatch; code: string | undefined },
-  versions: number[] | null,
 ): Promise<VersionedProtocol> =>
   ctx.db.transaction(async (tx) => {
-    await lockForChange(tx, 'protocol', id, versions);
+    const { id } = target;
+    await lockForChange(tx, 'protocol', target);
     const before = await mustFind(tx, id);
     const { name, description, family } = body;
     const given = { name, description, family, code };

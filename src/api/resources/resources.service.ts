@@ -5,7 +5,7 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
-import { requireExpected } from '../input/input.service.ts';
+import { requireExpected, type Target } from '../input/input.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { SharedType } from '../sharing/sharing.model.ts';
 import type {
@@ -55,7 +55,7 @@ export async function lockWithParts(tx: Transaction, type: SharedType, id: strin
 }
 
 /** Locks a resource for a change of its own. Errors: not found; changed since the version that the caller read. */
-export async function lockForChange(tx: Transaction, type: SharedType, id: string, versions: number[] | null) {
+export async function lockForChange(tx: Transaction, type: SharedType, { id, versions }: Target) {
   const state = await lockWithParts(tx, type, id);
   requireExpected(state.version, versions);
   return state;
@@ -73,32 +73,32 @@ export async function recordChange(
   await audit(tx, caller, { action: `${resource.type}.updated`, resource, details: { fields } });
 }
 
+interface LibraryTarget extends Target {
+  type: LibraryType;
+}
+
 /** Makes a private resource public, which cannot be undone. The same value again is no change. */
 export const setLibraryVisibility = (
   ctx: Context,
   caller: Caller,
-  resource: { type: LibraryType; id: string },
+  target: LibraryTarget,
   visibility: Visibility,
-  versions: number[] | null,
 ): Promise<VisibilityState> =>
   ctx.db.transaction(async (tx) => {
-    const { type, id } = resource;
-    const state = await lockForChange(tx, type, id, versions);
+    const { type, id } = target;
+    const resource = { type, id };
+    const state = await lockForChange(tx, type, target);
     if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
     if (visibility === 'public' && (await makePublic(tx, id)) > 0) await audit(tx, caller, { action: `${type}.published`, resource });
     return { id, visibility };
   });
 
 /** Deletes a protocol, macro or workbook. References to it elsewhere are left dangling, or keep their snapshot. */
-export const removeLibraryResource = (
-  ctx: Context,
-  caller: Caller,
-  resource: { type: LibraryType; id: string },
-  versions: number[] | null,
-): Promise<null> =>
+export const removeLibraryResource = (ctx: Context, caller: Caller, target: LibraryTarget): Promise<null> =>
   ctx.db.transaction(async (tx) => {
-    const state = await lockForChange(tx, resource.type, resource.id, versions);
-    await deleteResource(tx, resource.type, resource.id);
-    await audit(tx, caller, { action: `${resource.type}.deleted`, organizationId: state.organizationId, resource });
+    const { type, id } = target;
+    const { organizationId } = await lockForChange(tx, type, target);
+    await deleteResource(tx, type, id);
+    await audit(tx, caller, { action: `${type}.deleted`, organizationId, resource: { type, id } });
     return null;
   });

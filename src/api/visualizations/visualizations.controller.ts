@@ -1,6 +1,6 @@
 import { Body, Delete, Get, Patch, Path, Post, Query, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { errors, refuse } from '../../errors.ts';
-import { readExpectedVersions, setWindowHeaders } from '../../http/answers/answers.ts';
+import { setWindowHeaders } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { ChartFamily, NewVisualization, Visualization, VisualizationPatch } from './visualizations.model.ts';
@@ -78,8 +78,7 @@ export class VisualizationsController extends ApiController {
     @Path() visualizationId: string,
     @Body() body: VisualizationPatch,
   ): Promise<Visualization> {
-    const target = { experimentId: id, id: visualizationId, versions: readExpectedVersions(this.request) };
-    return this.answer(await patchVisualization(this.ctx, this.caller, target, body));
+    return this.answer(await patchVisualization(this.ctx, this.caller, this.readTarget({ experimentId: id, id: visualizationId }), body));
   }
 
   /**
@@ -90,11 +89,7 @@ export class VisualizationsController extends ApiController {
   @Delete('{visualizationId}')
   @Security('caller', ['experiment:manage'])
   public async deleteVisualization(@Path() id: string, @Path() visualizationId: string): Promise<null> {
-    await removeVisualization(this.ctx, this.caller, {
-      experimentId: id,
-      id: visualizationId,
-      versions: readExpectedVersions(this.request),
-    });
+    await removeVisualization(this.ctx, this.caller, this.readTarget({ experimentId: id, id: visualizationId }));
     return null;
   }
 }

@@ -1,5 +1,5 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { readExpectedVersions, sliceList, addEtag } from '../../http/answers/answers.ts';
+import { sliceList, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import type { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookChanges, WebhookDeliveryReport } from './webhooks.model.ts';
@@ -58,8 +58,7 @@ export class WebhooksController extends ApiController {
    */
   @Patch('{webhookId}')
   public async updateWebhook(@Path() id: string, @Path() webhookId: string, @Body() body: WebhookChanges): Promise<Webhook> {
-    const path = { organizationId: id, webhookId };
-    const changed = await changeWebhook(this.ctx, this.caller, path, body, readExpectedVersions(this.request));
+    const changed = await changeWebhook(this.ctx, this.caller, this.readTarget({ organizationId: id, webhookId }), body);
     return addEtag(this.response, dropVersion(changed), changed.version);
   }
 
@@ -70,7 +69,7 @@ export class WebhooksController extends ApiController {
    */
   @Delete('{webhookId}')
   public async deleteWebhook(@Path() id: string, @Path() webhookId: string): Promise<null> {
-    await removeWebhook(this.ctx, this.caller, { organizationId: id, webhookId }, readExpectedVersions(this.request));
+    await removeWebhook(this.ctx, this.caller, this.readTarget({ organizationId: id, webhookId }));
     return null;
   }
 

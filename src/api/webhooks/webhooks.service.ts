@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { enqueueMessage, wake } from '../events/events.service.ts';
-import { listGiven, refuseBody, requireExpected } from '../input/input.service.ts';
+import { listGiven, refuseBody, requireExpected, type Target } from '../input/input.service.ts';
 import { requireAdmin } from '../organizations/organizations.service.ts';
 import { failWaiting, findDelivery, reopenDelivery } from './deliveries.queries.ts';
 import type { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookChanges, WebhookDeliveryReport } from './webhooks.model.ts';
@@ -47,6 +47,8 @@ function checkUrl(ctx: Context, url: string): string {
 export interface WebhookPath {
   organizationId: string;
   webhookId: string;
+  /** Versions in which it may be changed; any when absent. */
+  versions?: Target['versions'];
 }
 
 /** Finds a webhook of an organization of which the caller is owner or admin. Errors: organizationNotFound, adminsOnly, webhookNotFound. */
@@ -55,10 +57,10 @@ export async function requireWebhook(ctx: Context, caller: Caller, path: Webhook
   return (await findWebhook(ctx.db, path.organizationId, path.webhookId)) ?? refuse(errors.webhookNotFound());
 }
 
-async function lock(tx: Transaction, caller: Caller, path: WebhookPath, versions: number[] | null = null): Promise<StoredWebhook> {
+async function lock(tx: Transaction, caller: Caller, path: WebhookPath): Promise<StoredWebhook> {
   await requireAdmin(tx, caller, path.organizationId);
   const found = (await lockWebhook(tx, path.organizationId, path.webhookId)) ?? refuse(errors.webhookNotFound());
-  requireExpected(found.version, versions);
+  requireExpected(found.version, path.versions ?? null);
   return found;
 }
 
@@ -90,15 +92,9 @@ export const createWebhook = (ctx: Context, caller: Caller, organizationId: stri
   });
 
 /** Changes the given fields. Errors: invalid input, webhookNotFound, preconditionFailed. */
-export const changeWebhook = (
-  ctx: Context,
-  caller: Caller,
-  path: WebhookPath,
-  body: WebhookChanges,
-  versions: number[] | null,
-): Promise<StoredWebhook> =>
+export const changeWebhook = (ctx: Context, caller: Caller, path: WebhookPath, body: WebhookChanges): Promise<StoredWebhook> =>
   ctx.db.transaction(async (tx) => {
-    const found = await lock(tx, caller, path, versions);
+    const found = await lock(tx, caller, path);
     const fields = listGiven(body, { url: true, description: true, kinds: true, enabled: true });
     if (fields.length === 0) return found;
     const changed = await updateWebhook(tx, found.id, {
@@ -114,9 +110,9 @@ export const changeWebhook = (
     return changed;
   });
 
-export const removeWebhook = (ctx: Context, caller: Caller, path: WebhookPath, versions: number[] | null): Promise<void> =>
+export const removeWebhook = (ctx: Context, caller: Caller, path: WebhookPath): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    const found = await lock(tx, caller, path, versions);
+    const found = await lock(tx, caller, path);
     await deleteWebhook(tx, found.id);
     await audit(tx, caller, { action: 'webhook.deleted', organizationId: path.organizationId, details: { webhookId: found.id } });
   });

@@ -7,7 +7,7 @@ import { readExactJson } from '../../json.ts';
 import { errors, refuse } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { replaceFlow } from '../flow/flow.service.ts';
-import { lockForChange } from '../resources/resources.service.ts';
+import { lockWithParts } from '../resources/resources.service.ts';
 import { hashDesign, listUses, dropRunData, type Cell } from './cells.ts';
 import { makeFlow } from './flow.ts';
 import { clearPin, findLatest, findPin, findVersion, insertVersion, insertVersionUses, setPin } from './versions.queries.ts';
@@ -35,7 +35,7 @@ const snapshotsOf = (entities: readonly UsedEntity[]) => ({
  * so that any number of publications at once make one version. Errors: something that the workbook uses may not be read.
  */
 async function publish(tx: Transaction, maker: Maker, workbookId: string): Promise<WorkbookPin> {
-  await lockForChange(tx, 'workbook', workbookId, null);
+  await lockWithParts(tx, 'workbook', workbookId);
   const latest = await findLatest(tx, workbookId);
   if (latest && !latest.isDrifted) return { workbookId, workbookVersionId: latest.workbookVersionId, version: latest.version };
   const workbook = (await findWorkbook(tx, workbookId)) ?? refuse(errors.resourceNotFound('workbook'));

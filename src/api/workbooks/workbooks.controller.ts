@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { readExpectedVersions, limitCount, readPageQuery, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
+import { limitCount, readPageQuery, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { LibraryListQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
@@ -72,7 +72,7 @@ export class WorkbooksController extends ApiController {
   @Patch('{id}')
   @Security('caller', ['workbook:update'])
   public async updateWorkbook(@Path() id: string, @Body() body: WorkbookPatch): Promise<Workbook> {
-    return this.answer(await patchWorkbook(this.ctx, this.caller, id, body, readExpectedVersions(this.request)));
+    return this.answer(await patchWorkbook(this.ctx, this.caller, this.readTarget({ id }), body));
   }
 
   /**
@@ -83,7 +83,7 @@ export class WorkbooksController extends ApiController {
   @Delete('{id}')
   @Security('caller', ['workbook:manage'])
   public async deleteWorkbook(@Path() id: string): Promise<null> {
-    return removeLibraryResource(this.ctx, this.caller, { type: 'workbook', id }, readExpectedVersions(this.request));
+    return removeLibraryResource(this.ctx, this.caller, this.readTarget({ type: 'workbook', id }));
   }
 
   /**
@@ -94,7 +94,7 @@ export class WorkbooksController extends ApiController {
   @Patch('{id}/visibility')
   @Security('caller', ['workbook:manage'])
   public async setWorkbookVisibility(@Path() id: string, @Body() body: VisibilityPatch): Promise<VisibilityState> {
-    return setLibraryVisibility(this.ctx, this.caller, { type: 'workbook', id }, body.visibility, readExpectedVersions(this.request));
+    return setLibraryVisibility(this.ctx, this.caller, this.readTarget({ type: 'workbook', id }), body.visibility);
   }
 
   /**

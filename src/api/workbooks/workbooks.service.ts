@@ -2,7 +2,7 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
-import { readShape, refuseBody } from '../input/input.service.ts';
+import { readShape, refuseBody, type Target } from '../input/input.service.ts';
 import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
 import { listCellProblems, cellsShape, countTypes, hashDesign, listUses, type Cell } from './cells.ts';
 import { listProblems } from './problems.ts';
@@ -64,15 +64,10 @@ export const createWorkbook = (ctx: Context, caller: Caller, body: NewWorkbook):
   });
 
 /** Changes the given fields. Makes no version: experiments keep the one that they pin. */
-export const patchWorkbook = (
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  body: WorkbookPatch,
-  versions: number[] | null,
-): Promise<WorkbookRow> =>
+export const patchWorkbook = (ctx: Context, caller: Caller, target: Target, body: WorkbookPatch): Promise<WorkbookRow> =>
   ctx.db.transaction(async (tx) => {
-    await lockForChange(tx, 'workbook', id, versions);
+    const { id } = target;
+    await lockForChange(tx, 'workbook', target);
     const { name, description, metadata } = body;
     const cells = body.cells === undefined ? undefined : checkedCells(body.cells);
     const given = { name, description, cells, metadata };
