@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts';
 import { insertAuditEvent, insertAuditEvents } from './audit.queries.ts';
-import type { Caller } from './caller.ts';
+import type { Actor } from './caller.ts';
 
 /** Names of all events that are written down about access, identity and data. When a name is added, every place that lists the names fails to compile. */
 export const AUDIT_ACTIONS = [
@@ -137,7 +137,7 @@ interface AuditEvent {
   details?: object;
 }
 
-type By = Pick<Caller, 'userId' | 'requestId'> | null;
+type By = Actor | null;
 
 const rowOf = (by: By, event: Omit<AuditEvent, 'details'>) => ({
   actorId: by?.userId ?? null,

@@ -16,6 +16,9 @@ export interface Caller {
   created<T>(tx: Transaction, answer: T, secret?: { made: string }): Promise<T>;
 }
 
+/** Who does something, as the audit names them. */
+export type Actor = Pick<Caller, 'userId' | 'requestId'>;
+
 /** The Idempotency-Key of a call whose body is still to come. */
 export interface HeldKey {
   /** Whether an earlier call was answered: this one must do nothing but tell its fingerprint. */

@@ -1,11 +1,11 @@
 import { audit, type AuditAction } from '../../auth/audit.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor } from '../../auth/caller.ts';
 import type { Transaction } from '../../database/database.ts';
 
 /** Writes an event of an experiment into the log of the organization that owns it; of one that is gone, into nobody's. */
 export const auditExperiment = (
   tx: Transaction,
-  by: Pick<Caller, 'userId' | 'requestId'> | null,
+  by: Actor | null,
   experimentId: string,
   action: AuditAction,
   details: object = {},

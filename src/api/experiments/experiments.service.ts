@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
@@ -43,13 +43,11 @@ export async function loadExperiment(tx: Transaction, id: string): Promise<Exper
   return experiment;
 }
 
-type Maker = Pick<Caller, 'userId' | 'requestId'>;
-
 /**
  * Makes an experiment inside a transaction, in an organization of its maker, private unless stated, and answers its id. A plain member gets a direct
  * admin grant, so that the experiment has somebody answerable. `workbookId` is left to the caller.
  */
-export async function addExperiment(tx: Transaction, maker: Maker, body: NewExperiment): Promise<string> {
+export async function addExperiment(tx: Transaction, maker: Actor, body: NewExperiment): Promise<string> {
   const visibility = body.visibility ?? 'private';
   const embargoUntil = body.embargoUntil ?? null;
   if (embargoUntil && visibility === 'public') throw errors.embargoOfPublic();

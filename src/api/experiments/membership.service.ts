@@ -61,13 +61,14 @@ export const requestToContribute = (
 export const loadOwnRequest = async (ctx: Context, caller: Caller, experimentId: string): Promise<ExperimentJoinRequest> =>
   (await findPendingRequest(ctx.db, experimentId, caller.userId)) ?? refuse(errors.joinRequestNotFound());
 
+interface Decided {
+  experimentId: string;
+  requestId: string;
+  status: 'approved' | 'rejected';
+}
+
 /** Decides a request. Answers `closed` when the person had come in meanwhile, which ends the request and refuses the decision. */
-async function decideOne(
-  ctx: Context,
-  tx: Transaction,
-  caller: Caller,
-  decided: { experimentId: string; requestId: string; status: 'approved' | 'rejected' },
-): Promise<ExperimentJoinRequest | 'closed'> {
+async function decideOne(ctx: Context, tx: Transaction, caller: Caller, decided: Decided): Promise<ExperimentJoinRequest | 'closed'> {
   const found = await mustFind(tx, decided.experimentId, decided.requestId);
   const account = await lockRequester(tx, found.user.id);
   const resource = await lockDecided(tx, caller, { type: 'experiment', id: decided.experimentId }, 'manage');
@@ -95,11 +96,7 @@ async function decideOne(
  * Approves a request, which gives the person a viewer grant, or rejects it. Errors: joinRequestNotFound, joinRequestDecided, experimentArchived;
  * alreadyContributor when the person has come in meanwhile, which closes the request.
  */
-export async function decideRequest(
-  ctx: Context,
-  caller: Caller,
-  decided: { experimentId: string; requestId: string; status: 'approved' | 'rejected' },
-): Promise<ExperimentJoinRequest> {
+export async function decideRequest(ctx: Context, caller: Caller, decided: Decided): Promise<ExperimentJoinRequest> {
   const outcome = await ctx.db.transaction((tx) => decideOne(ctx, tx, caller, decided));
   if (outcome === 'closed') throw errors.requesterCameIn();
   return outcome;

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { decide } from '../../authorization/access.ts';
 import { openTable, setRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { canBeRounded } from '../../lakehouse/ask/operands.ts';
 import { planRead } from '../../lakehouse/plan/planner.ts';
@@ -130,7 +130,7 @@ export async function loadExports(
   ctx: Context,
   caller: Caller,
   table: OpenTable,
-  page: { limit: number; offset: number },
+  page: Slice,
   most: number,
 ): Promise<{ rows: Export[]; total: number }> {
   const asked = { experimentId: table.experimentId, tableIdentifier: table.identifier };

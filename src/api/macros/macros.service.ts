@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
@@ -14,7 +14,7 @@ export type VersionedMacro = Macro & { version: number };
 const mustFind = async (tx: Transaction, id: string): Promise<MacroRow> =>
   (await findMacro(tx, id)) ?? refuse(errors.resourceNotFound('macro'));
 
-export async function addMacro(tx: Transaction, maker: Pick<Caller, 'userId' | 'requestId'>, body: NewMacro): Promise<VersionedMacro> {
+export async function addMacro(tx: Transaction, maker: Actor, body: NewMacro): Promise<VersionedMacro> {
   const id = await settleResource(tx, maker, 'macro', body);
   await insertMacro(tx, { id, code: body.code, language: body.language, forkedFrom: body.forkedFrom ?? null });
   await insertCodeVersion(tx, { resourceId: id, version: 1, code: body.code, kind: body.language, createdBy: maker.userId });

@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor } from '../../auth/caller.ts';
 import { audit } from '../../auth/audit.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
@@ -36,7 +36,7 @@ interface Full {
  */
 export async function admit(
   tx: Transaction,
-  by: Pick<Caller, 'userId' | 'requestId'>,
+  by: Actor,
   member: { organizationId: string; userId: string; role: MembershipRole },
   { full }: Full,
 ): Promise<MemberRow> {

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { enqueueNotice, enqueueNotices } from '../notices/notices.service.ts';
 import { decideJoinRequest, findJoinRequest, findPendingRequest, insertJoinRequest } from './join-requests.queries.ts';
@@ -48,12 +48,7 @@ export async function requireOwner(db: Queryable, caller: Caller, id: string): P
 const NONE: ResourceTotals = { experiment: 0, protocol: 0, macro: 0, workbook: 0, device: 0, device_group: 0 };
 
 /** Loads what the caller can read of an organization: one page, and how many of each type there are. */
-export async function loadResources(
-  ctx: Context,
-  caller: Caller,
-  id: string,
-  page: { limit: number; offset: number },
-): Promise<OrganizationResources> {
+export async function loadResources(ctx: Context, caller: Caller, id: string, page: Slice): Promise<OrganizationResources> {
   await requireVisible(ctx.db, caller, id);
   const [resources, counts] = await Promise.all([
     listResources(ctx.db, id, caller.userId, page),

@@ -1,5 +1,5 @@
 import { audit } from '../../auth/audit.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
@@ -84,7 +84,7 @@ export async function loadTeamMembers(ctx: Context, caller: Caller, teamId: stri
 /** Puts a member into a team of the organization; whoever is in it stays. */
 export async function joinTeam(
   tx: Transaction,
-  by: Pick<Caller, 'userId' | 'requestId'>,
+  by: Actor,
   member: { teamId: string; organizationId: string; userId: string },
 ): Promise<void> {
   const { teamId, organizationId, userId } = member;

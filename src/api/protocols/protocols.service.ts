@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { readExactJson } from '../../json.ts';
@@ -27,7 +27,7 @@ const mustFind = async (tx: Transaction, id: string): Promise<ProtocolRow> =>
 /** Creates a protocol inside a transaction. `code` is JSON text. */
 export async function addProtocol(
   tx: Transaction,
-  maker: Pick<Caller, 'userId' | 'requestId'>,
+  maker: Actor,
   body: Omit<NewProtocol, 'code'>,
   code: string,
 ): Promise<VersionedProtocol> {

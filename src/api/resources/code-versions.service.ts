@@ -1,4 +1,4 @@
-import type { Queryable } from '../../database/database.ts';
+import type { Queryable, Slice } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import type { CodeVersionSummary } from './code-versions.model.ts';
 import { countCodeVersions, findCodeVersion, listCodeVersions } from './code-versions.queries.ts';
@@ -9,7 +9,7 @@ export { insertCodeVersion } from './code-versions.queries.ts';
 export async function loadCodeVersions(
   db: Queryable,
   resourceId: string,
-  page: { limit: number; offset: number },
+  page: Slice,
 ): Promise<{ rows: CodeVersionSummary[]; total: number }> {
   const [rows, total] = await Promise.all([listCodeVersions(db, resourceId, page), countCodeVersions(db, resourceId)]);
   return { rows, total };

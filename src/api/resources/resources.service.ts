@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor, Caller } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
@@ -25,13 +25,11 @@ export const makeFilter = (userId: string, { scope, filter, search }: LibraryLis
   search: search?.trim() || undefined,
 });
 
-type Maker = Pick<Caller, 'userId' | 'requestId'>;
-
 /**
  * Makes the row that every shared resource has, and answers its id. The caller then writes the row in the table of its type. Errors: not a member; a source of
  * a fork that is not there or may not be read.
  */
-export async function settleResource(tx: Transaction, maker: Maker, type: LibraryType, body: NewLibraryResource): Promise<string> {
+export async function settleResource(tx: Transaction, maker: Actor, type: LibraryType, body: NewLibraryResource): Promise<string> {
   const home = await requireHome(tx, maker, body.organizationId);
   if (body.forkedFrom !== undefined) await requireAccess(tx, maker.userId, type, body.forkedFrom, 'read');
   const id = randomUUIDv7();
@@ -64,7 +62,7 @@ export async function lockForChange(tx: Transaction, type: SharedType, { id, ver
 /** Ends a change: sets name and description where given, raises the version, and adds an audit event. */
 export async function recordChange(
   tx: Transaction,
-  caller: Maker,
+  caller: Actor,
   resource: { type: LibraryType; id: string },
   changes: LibraryResourcePatch & object,
 ): Promise<void> {

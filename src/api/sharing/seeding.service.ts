@@ -1,5 +1,5 @@
 import { audit } from '../../auth/audit.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { insertGrant, lockAccounts } from './grants.queries.ts';
@@ -25,12 +25,7 @@ interface Resource {
 }
 
 /** Gives the creator (or who brought the resource in) a direct admin grant, unless their role in its organization already makes them answerable. */
-export async function seedCreator(
-  tx: Transaction,
-  caller: Pick<Caller, 'userId' | 'requestId'>,
-  resource: Resource,
-  home: Home,
-): Promise<void> {
+export async function seedCreator(tx: Transaction, caller: Actor, resource: Resource, home: Home): Promise<void> {
   if (home.isAnswerable) return;
   await grantDirectly(tx, caller, resource, { userId: caller.userId, role: 'admin' });
 }
@@ -38,7 +33,7 @@ export async function seedCreator(
 /** Grants a person a role on a resource. An existing grant stays as it is. */
 export async function grantDirectly(
   tx: Transaction,
-  by: Pick<Caller, 'userId' | 'requestId'>,
+  by: Actor,
   resource: Resource,
   grant: { userId: string; role: GrantRoleName },
 ): Promise<void> {
@@ -49,12 +44,7 @@ export async function grantDirectly(
 }
 
 /** Gives each of these people a viewer grant on a new resource. Errors: memberUnknown, when one of them is not active. */
-export async function seedMembers(
-  tx: Transaction,
-  caller: Pick<Caller, 'userId' | 'requestId'>,
-  resource: Resource,
-  userIds: readonly string[],
-) {
+export async function seedMembers(tx: Transaction, caller: Actor, resource: Resource, userIds: readonly string[]) {
   const wanted = [...new Set(userIds.map((id) => id.toLowerCase()))].filter((userId) => userId !== caller.userId);
   if (wanted.length === 0) return;
   await lockAccounts(tx, wanted);

@@ -1,5 +1,5 @@
 import { audit } from '../../auth/audit.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
@@ -101,7 +101,7 @@ export const leave = (ctx: Context, caller: Caller, asked: SharedResource): Prom
 /** Gives a person at least this role, under the locks of `lockShared`; never lowers what they hold. */
 export async function raiseGrant(
   tx: Transaction,
-  by: Pick<Caller, 'userId' | 'requestId'>,
+  by: Actor,
   resource: LockedResource,
   given: { userId: string; role: 'admin' | 'viewer' },
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { readExactJson } from '../../json.ts';
@@ -13,8 +13,6 @@ import { makeFlow } from './flow.ts';
 import { clearPin, findLatest, findPin, findVersion, insertVersion, insertVersionUses, setPin } from './versions.queries.ts';
 import type { EntitySnapshots, WorkbookPin, WorkbookVersion } from './workbooks.model.ts';
 import { findWorkbook, listUsed, lockUsed, type UsedEntity } from './workbooks.queries.ts';
-
-type Maker = Pick<Caller, 'userId' | 'requestId'>;
 
 /** Reads one version with the protocols and macros that it keeps. Errors: version not found, also for a version of another workbook. */
 export async function readVersion(db: Queryable, workbookId: string, id: string): Promise<WorkbookVersion> {
@@ -34,7 +32,7 @@ const snapshotsOf = (entities: readonly UsedEntity[]) => ({
  * Finds the version that holds the current state of a workbook: the latest, or a new one when the workbook has drifted from it. The workbook's row is locked,
  * so that any number of publications at once make one version. Errors: something that the workbook uses may not be read.
  */
-async function publish(tx: Transaction, maker: Maker, workbookId: string): Promise<WorkbookPin> {
+async function publish(tx: Transaction, maker: Actor, workbookId: string): Promise<WorkbookPin> {
   await lockWithParts(tx, 'workbook', workbookId);
   const latest = await findLatest(tx, workbookId);
   if (latest && !latest.isDrifted) return { workbookId, workbookVersionId: latest.workbookVersionId, version: latest.version };
@@ -68,7 +66,7 @@ export interface Followed {
   flowId: string | null;
 }
 
-async function follow(tx: Transaction, maker: Maker, experimentId: string, pin: WorkbookPin): Promise<Followed> {
+async function follow(tx: Transaction, maker: Actor, experimentId: string, pin: WorkbookPin): Promise<Followed> {
   const { cells } = await readVersion(tx, pin.workbookId, pin.workbookVersionId);
   const flow = await replaceFlow(tx, experimentId, makeFlow(cells as unknown as Cell[]));
   await setPin(tx, experimentId, pin);
@@ -80,7 +78,7 @@ async function follow(tx: Transaction, maker: Maker, experimentId: string, pin: 
  * Makes an experiment follow the current state of a workbook. Publishes a version when the workbook has drifted, pins the version and writes the flow. The
  * caller has locked the experiment and decided that it may be written. Errors: workbook not found or not readable, not publishable, or no valid flow.
  */
-export async function attach(tx: Transaction, maker: Maker, experimentId: string, workbookId: string): Promise<Followed> {
+export async function attach(tx: Transaction, maker: Actor, experimentId: string, workbookId: string): Promise<Followed> {
   await requireAccess(tx, maker.userId, 'workbook', workbookId, 'read');
   return follow(tx, maker, experimentId, await publish(tx, maker, workbookId));
 }
@@ -92,11 +90,11 @@ async function attachedTo(tx: Transaction, experimentId: string): Promise<string
 }
 
 /** Attaches the current state of the workbook that the experiment follows already. Errors: those of `attach`, and none attached. */
-export const upgrade = async (tx: Transaction, maker: Maker, experimentId: string): Promise<Followed> =>
+export const upgrade = async (tx: Transaction, maker: Actor, experimentId: string): Promise<Followed> =>
   attach(tx, maker, experimentId, await attachedTo(tx, experimentId));
 
 /** Pins an earlier or later version of the attached workbook. Errors: none attached; version not found. */
-export async function pinVersion(tx: Transaction, maker: Maker, experimentId: string, versionId: string): Promise<Followed> {
+export async function pinVersion(tx: Transaction, maker: Actor, experimentId: string, versionId: string): Promise<Followed> {
   const workbookId = await attachedTo(tx, experimentId);
   await requireAccess(tx, maker.userId, 'workbook', workbookId, 'read');
   const { version } = await readVersion(tx, workbookId, versionId);
@@ -104,7 +102,7 @@ export async function pinVersion(tx: Transaction, maker: Maker, experimentId: st
 }
 
 /** Ends following: no workbook and no flow; the version stays as history. Errors: none attached. */
-export async function detach(tx: Transaction, maker: Maker, experimentId: string): Promise<void> {
+export async function detach(tx: Transaction, maker: Actor, experimentId: string): Promise<void> {
   const workbookId = await attachedTo(tx, experimentId);
   await clearPin(tx, experimentId);
   await replaceFlow(tx, experimentId, null);

@@ -1,4 +1,4 @@
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
@@ -47,7 +47,7 @@ const contentOf = (cells: readonly Cell[]) => ({
   cellTypeCounts: JSON.stringify(countTypes(cells)),
 });
 
-export async function addWorkbook(tx: Transaction, maker: Pick<Caller, 'userId' | 'requestId'>, body: NewWorkbook): Promise<WorkbookRow> {
+export async function addWorkbook(tx: Transaction, maker: Actor, body: NewWorkbook): Promise<WorkbookRow> {
   const cells = checkedCells(body.cells ?? []);
   const metadata = printMetadata(body.metadata ?? {});
   const id = await settleResource(tx, maker, 'workbook', body);
