@@ -1,8 +1,11 @@
 import type { Request, Response } from 'express';
 import { Controller } from '@tsoa/runtime';
 import type { Caller } from '../auth/caller.ts';
+import { loadCapabilities } from '../authorization/access.ts';
+import type { ResourceType } from '../authorization/roles.ts';
 import type { Context } from '../context.ts';
-import { addEtag, readExpectedVersions, setListHeaders, type PageAsked } from './answers/answers.ts';
+import { errors, refuse } from '../errors.ts';
+import { addEtag, limitCount, readExpectedVersions, setListHeaders, type PageAsked } from './answers/answers.ts';
 import { getExchange, type Exchange } from './exchange.ts';
 
 /** What every controller stands on: the context, the request and its answer, the exchange, and the caller where the operation has one. */
@@ -34,6 +37,17 @@ export abstract class ApiController extends Controller {
   /** Answers a resource without its version, which goes out in its entity tag. */
   protected answer<T extends { version: number }>({ version, ...body }: T): Omit<T, 'version'> {
     return addEtag(this.response, body, version);
+  }
+
+  /** Answers a resource with what the caller may do with it. Errors: resourceNotFound. */
+  protected async answerWithCapabilities<T extends { version: number }>(type: ResourceType, id: string, finding: Promise<T | undefined>) {
+    const [found, capabilities] = await Promise.all([finding, loadCapabilities(this.ctx.db, this.caller.userId, type, id)]);
+    return this.answer({ ...(found ?? refuse(errors.resourceNotFound(type))), capabilities });
+  }
+
+  /** How far to count for a list. */
+  protected get countLimit(): number {
+    return limitCount(this.request);
   }
 
   /** Answers the rows of a page; headers say how many there are in all, and where the other pages are. */

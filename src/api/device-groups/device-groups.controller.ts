@@ -1,8 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { loadCapabilities } from '../../authorization/access.ts';
-import { errors } from '../../errors.ts';
-import { limitCount, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
+import { readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { makeFilter } from '../resources/resources.service.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import type {
   CountedDeviceGroup,
@@ -45,8 +44,8 @@ export class DeviceGroupsController extends ApiController {
   @Security('caller')
   public async listDeviceGroups(@Queries() query: DeviceGroupListQuery): Promise<CountedDeviceGroup[]> {
     const page = readPageOrWhole(query);
-    const filter = { userId: this.caller.userId, scope: query.scope ?? ('all' as const), search: query.search?.trim() || undefined };
-    return this.answerPage(page, listGroups(this.ctx.db, filter, page), countGroups(this.ctx.db, filter, limitCount(this.request)));
+    const filter = makeFilter(this.caller.userId, query);
+    return this.answerPage(page, listGroups(this.ctx.db, filter, page), countGroups(this.ctx.db, filter, this.countLimit));
   }
 
   /**
@@ -68,12 +67,7 @@ export class DeviceGroupsController extends ApiController {
   @Get('{groupId}')
   @Security('caller', ['device_group:read'])
   public async getDeviceGroup(@Path() groupId: string): Promise<DeviceGroupDetail> {
-    const [found, capabilities] = await Promise.all([
-      findGroup(this.ctx.db, groupId),
-      loadCapabilities(this.ctx.db, this.caller.userId, 'device_group', groupId),
-    ]);
-    if (!found) throw errors.resourceNotFound('device_group');
-    return this.answer({ ...found, capabilities });
+    return this.answerWithCapabilities('device_group', groupId, findGroup(this.ctx.db, groupId));
   }
 
   /**

@@ -1,19 +1,14 @@
 import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { AttachedDevice } from '../devices/devices.model.ts';
+import type { ListFilter } from '../resources/resources.model.ts';
 import type { CountedDeviceGroup, DeviceGroupPatch } from './device-groups.model.ts';
 
 const columns = fragment`
   r.id, r.name, r.description, r.organization_id as "organizationId", r.visibility, r.created_by as "createdBy",
   r.created_at as "createdAt", r.updated_at as "updatedAt", (select count(*) from device_group_members m where m.group_id = r.id) as "memberCount"`;
 
-export interface GroupFilter {
-  userId: string;
-  scope: 'all' | 'related';
-  search: string | undefined;
-}
-
-const matching = ({ userId, scope, search }: GroupFilter) => {
+const matching = ({ userId, scope, search }: ListFilter) => {
   const pattern = search === undefined ? null : `%${search.replace(/[\\%_]/g, '\\$&')}%`;
   return fragment`
     from resources r join device_groups g on g.id = r.id
@@ -22,11 +17,11 @@ const matching = ({ userId, scope, search }: GroupFilter) => {
       and (${pattern}::text is null or r.name ilike ${pattern} or r.description ilike ${pattern})`;
 };
 
-export const listGroups = (db: Queryable, filter: GroupFilter, page: Slice) =>
+export const listGroups = (db: Queryable, filter: ListFilter, page: Slice) =>
   db.rows<CountedDeviceGroup>(sql('deviceGroups.list')`
     select ${columns} ${matching(filter)} order by r.created_at desc, r.id desc limit ${page.limit} offset ${page.offset}`);
 
-export const countGroups = (db: Queryable, filter: GroupFilter, most: number) =>
+export const countGroups = (db: Queryable, filter: ListFilter, most: number) =>
   db.count(sql('deviceGroups.count')`select count(*) as count from (select 1 ${matching(filter)} limit ${most}) counted`);
 
 export type VersionedGroup = CountedDeviceGroup & { version: number };

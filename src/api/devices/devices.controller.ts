@@ -1,7 +1,8 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
-import { limitCount, readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
+import { readPageOrWhole, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { makeFilter } from '../resources/resources.service.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from './certificates.service.ts';
 import type {
@@ -54,14 +55,9 @@ export class DevicesController extends ApiController {
   @Security('caller')
   public async listDevices(@Queries() query: DeviceListQuery): Promise<ConnectedDevice[]> {
     const page = readPageOrWhole(query);
-    const filter = {
-      userId: this.caller.userId,
-      scope: query.scope ?? 'all',
-      search: query.search?.trim() || undefined,
-      deviceType: query.deviceType,
-    };
+    const filter = { ...makeFilter(this.caller.userId, query), deviceType: query.deviceType };
     const rows = listDevices(this.ctx.db, filter, page).then((devices) => addConnectivity(this.ctx, devices));
-    return this.answerPage(page, rows, countDevices(this.ctx.db, filter, limitCount(this.request)));
+    return this.answerPage(page, rows, countDevices(this.ctx.db, filter, this.countLimit));
   }
 
   /**

@@ -2,6 +2,7 @@ import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { DeviceState } from '../../iot/lifecycle.ts';
 import type { Sequence } from '../../iot/sequences.ts';
+import type { ListFilter } from '../resources/resources.model.ts';
 import type { Device, RegistryDevice } from './devices.model.ts';
 
 const columns = fragment`
@@ -10,10 +11,7 @@ const columns = fragment`
   d.certificate_id as "certificateId", d.certificate_arn as "certificateArn",
   r.created_by as "createdBy", r.organization_id as "organizationId", r.visibility, r.created_at as "createdAt", r.updated_at as "updatedAt"`;
 
-export interface DeviceFilter {
-  userId: string;
-  scope: 'all' | 'related';
-  search: string | undefined;
+export interface DeviceFilter extends ListFilter {
   deviceType: string | undefined;
 }
 

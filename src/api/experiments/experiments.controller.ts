@@ -1,9 +1,10 @@
 import { Body, Delete, Get, Patch, Path, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { loadCapabilities } from '../../authorization/access.ts';
 import { errors } from '../../errors.ts';
-import { limitCount, readPageQuery } from '../../http/answers/answers.ts';
+import { readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
+import { makeFilter } from '../resources/resources.service.ts';
 import type {
   Experiment,
   ExperimentAccess,
@@ -47,19 +48,9 @@ export class ExperimentsController extends ApiController {
   @Security('caller')
   public async listExperiments(@Queries() query: ExperimentListQuery): Promise<Experiment[]> {
     const page = readPageQuery(query);
-    const filter = {
-      userId: this.caller.userId,
-      scope: query.scope ?? (query.filter === 'member' ? 'related' : 'all'),
-      status: query.status,
-      search: query.search?.trim() || undefined,
-      visibility: query.visibility,
-      createdBy: query.createdBy,
-    };
-    return this.answerPage(
-      page,
-      listExperiments(this.ctx.db, filter, page),
-      countExperiments(this.ctx.db, filter, limitCount(this.request)),
-    );
+    const { status, visibility, createdBy } = query;
+    const filter = { ...makeFilter(this.caller.userId, query), status, visibility, createdBy };
+    return this.answerPage(page, listExperiments(this.ctx.db, filter, page), countExperiments(this.ctx.db, filter, this.countLimit));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Body, Delete, Get, Middlewares, Path, Post, Produces, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { limitCount, setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
+import { setListHeaders, readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { sendFile } from '../../http/answers/ranges.ts';
 import { requireBodyTable, requireTable, getTable } from '../../http/tables.ts';
@@ -23,7 +23,7 @@ export class ExportsController extends ApiController {
   @Middlewares(requireTable)
   public async listExports(@Path('id') _id: string, @Queries() query: ExportListQuery): Promise<ExportList> {
     const page = readPageQuery(query, 1_000);
-    const found = await loadExports(this.ctx, this.caller, getTable(this.request), page, limitCount(this.request));
+    const found = await loadExports(this.ctx, this.caller, getTable(this.request), page, this.countLimit);
     return { exports: setListHeaders(this.response, found, page) };
   }
 

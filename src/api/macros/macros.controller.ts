@@ -1,7 +1,5 @@
 import { Body, Delete, Get, Patch, Path, Post, Put, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { loadCapabilities } from '../../authorization/access.ts';
-import { errors } from '../../errors.ts';
-import { setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
+import { setListHeaders, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
 import { loadCodeVersions } from '../resources/code-versions.service.ts';
@@ -38,12 +36,7 @@ export class MacrosController extends ApiController {
   public async listMacros(@Queries() query: MacroListQuery): Promise<Macro[]> {
     const filter = { ...makeFilter(this.caller.userId, query), language: query.language };
     const page = readPageQuery(query);
-    const [found, total] = await Promise.all([
-      listMacros(this.ctx.db, filter, page),
-      countMacros(this.ctx.db, filter, limitCount(this.request)),
-    ]);
-    const rows = found.map(({ version: _version, ...macro }) => macro);
-    return setListHeaders(this.response, { rows, total }, page);
+    return this.answerPage(page, listMacros(this.ctx.db, filter, page), countMacros(this.ctx.db, filter, this.countLimit));
   }
 
   /**
@@ -90,12 +83,7 @@ export class MacrosController extends ApiController {
   @Get('{id}')
   @Security('caller', ['macro:read'])
   public async getMacro(@Path() id: string): Promise<Macro> {
-    const [found, capabilities] = await Promise.all([
-      findMacro(this.ctx.db, id),
-      loadCapabilities(this.ctx.db, this.caller.userId, 'macro', id),
-    ]);
-    if (!found) throw errors.resourceNotFound('macro');
-    return this.answer({ ...found, capabilities });
+    return this.answerWithCapabilities('macro', id, findMacro(this.ctx.db, id));
   }
 
   /**

@@ -1,7 +1,7 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import type { AuditAction } from '../../auth/audit.ts';
 import { errors, refuse } from '../../errors.ts';
-import { limitCount, setListHeaders, sliceList, readPageOrWhole } from '../../http/answers/answers.ts';
+import { setListHeaders, sliceList, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
 import type { ListPage, Uuid } from '../sharing/sharing.model.ts';
@@ -209,10 +209,6 @@ export class OrganizationsController extends ApiController {
     const { from, to } = query;
     if (from !== undefined && to !== undefined && from >= to) throw errors.rangeInvalid('The range is empty: from must be before to.');
     const page = readPageOrWhole({ page: 1, ...query });
-    return this.answerPage(
-      page,
-      listAuditEvents(this.ctx.db, id, query, page),
-      countAuditEvents(this.ctx.db, id, query, limitCount(this.request)),
-    );
+    return this.answerPage(page, listAuditEvents(this.ctx.db, id, query, page), countAuditEvents(this.ctx.db, id, query, this.countLimit));
   }
 }

@@ -1,7 +1,5 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { loadCapabilities } from '../../authorization/access.ts';
-import { errors } from '../../errors.ts';
-import { setListHeaders, limitCount, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
+import { setListHeaders, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { readBodyMember } from '../../http/requests/body.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
@@ -28,12 +26,8 @@ export class ProtocolsController extends ApiController {
   public async listProtocols(@Queries() query: LibraryListQuery): Promise<Protocol[]> {
     const filter = makeFilter(this.caller.userId, query);
     const page = readPageQuery(query);
-    const [rows, total] = await Promise.all([
-      listProtocols(this.ctx.db, filter, page),
-      countProtocols(this.ctx.db, filter, limitCount(this.request)),
-    ]);
-    const shown = rows.map(readProtocol).map(({ version: _version, ...protocol }) => protocol);
-    return setListHeaders(this.response, { rows: shown, total }, page);
+    const rows = listProtocols(this.ctx.db, filter, page).then((found) => found.map(readProtocol));
+    return this.answerPage(page, rows, countProtocols(this.ctx.db, filter, this.countLimit));
   }
 
   /**
@@ -55,12 +49,8 @@ export class ProtocolsController extends ApiController {
   @Get('{id}')
   @Security('caller', ['protocol:read'])
   public async getProtocol(@Path() id: string): Promise<Protocol> {
-    const [found, capabilities] = await Promise.all([
-      findProtocol(this.ctx.db, id),
-      loadCapabilities(this.ctx.db, this.caller.userId, 'protocol', id),
-    ]);
-    if (!found) throw errors.resourceNotFound('protocol');
-    return this.answer({ ...readProtocol(found), capabilities });
+    const finding = findProtocol(this.ctx.db, id).then((found) => found && readProtocol(found));
+    return this.answerWithCapabilities('protocol', id, finding);
   }
 
   /**

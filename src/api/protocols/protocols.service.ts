@@ -13,7 +13,10 @@ import { findProtocol, insertProtocol, updateProtocol, type ProtocolRow } from '
 export type VersionedProtocol = Protocol & { version: number };
 
 /** Reads a row, with its code as JSON that prints as it was sent. */
-export const readProtocol = ({ code, ...row }: ProtocolRow): VersionedProtocol => ({ ...row, code: readExactJson(code) as ProtocolCode });
+export const readProtocol = <Row extends ProtocolRow>({ code, ...row }: Row): Omit<Row, 'code'> & Pick<Protocol, 'code'> => ({
+  ...row,
+  code: readExactJson(code) as ProtocolCode,
+});
 
 /** Reads a protocol's code at a version. Errors: no such version. */
 export async function readProtocolVersion(db: Queryable, id: string, version: number): Promise<ProtocolVersion> {
@@ -21,7 +24,7 @@ export async function readProtocolVersion(db: Queryable, id: string, version: nu
   return { ...row, code: readExactJson(code) as ProtocolCode, family: kind as ProtocolFamily };
 }
 
-const mustFind = async (tx: Transaction, id: string): Promise<ProtocolRow> =>
+const mustFind = async (tx: Transaction, id: string): Promise<ProtocolRow & { version: number }> =>
   (await findProtocol(tx, id)) ?? refuse(errors.resourceNotFound('protocol'));
 
 /** Creates a protocol inside a transaction. `code` is JSON text. */

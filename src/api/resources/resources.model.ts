@@ -95,8 +95,15 @@ export interface LibraryListQuery extends PageQuery {
   search?: string;
 }
 
-/** Which protocols, macros or workbooks a person is shown. */
-export interface LibraryFilter {
+/** Which of the things that they may read a person asks for. */
+export interface ListQuery {
+  filter?: string | undefined;
+  scope?: ListScope | undefined;
+  search?: string | undefined;
+}
+
+/** Which of them a person is shown. */
+export interface ListFilter {
   userId: string;
   scope: ListScope;
   search: string | undefined;

@@ -9,8 +9,8 @@ import { requireExpected, type Target } from '../input/input.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { SharedType } from '../sharing/sharing.model.ts';
 import type {
-  LibraryFilter,
-  LibraryListQuery,
+  ListFilter,
+  ListQuery,
   LibraryResourcePatch,
   LibraryType,
   NewLibraryResource,
@@ -19,9 +19,10 @@ import type {
 } from './resources.model.ts';
 import { deleteResource, insertResource, lockResource, makePublic, touchResource } from './resources.queries.ts';
 
-export const makeFilter = (userId: string, { scope, filter, search }: LibraryListQuery): LibraryFilter => ({
+/** Reads which things a list is asked for. `filter` is an old name of the scope \`related\`. */
+export const makeFilter = (userId: string, { scope, filter, search }: ListQuery): ListFilter => ({
   userId,
-  scope: scope ?? (filter === 'my' ? 'related' : 'all'),
+  scope: scope ?? (filter === undefined ? 'all' : 'related'),
   search: search?.trim() || undefined,
 });
 

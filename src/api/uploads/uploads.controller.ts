@@ -1,5 +1,5 @@
 import { Get, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { limitCount, readPageQuery } from '../../http/answers/answers.ts';
+import { readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import { holdIdempotencyKey } from '../../http/answers/idempotency.ts';
 import { readParts } from '../../http/requests/multipart.ts';
@@ -44,7 +44,7 @@ export class UploadsController extends ApiController {
       uploads: await this.answerPage(
         page,
         listUploads(this.ctx.db, this.caller.userId, filter, page),
-        countUploads(this.ctx.db, filter, limitCount(this.request)),
+        countUploads(this.ctx.db, filter, this.countLimit),
       ),
     };
   }

@@ -1,5 +1,5 @@
 import { Get, Path, Post, Queries, Route, Security, Tags } from '@tsoa/runtime';
-import { limitCount, readPageQuery } from '../../http/answers/answers.ts';
+import { readPageQuery } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
 import { countDeliveries, listDeliveries } from './deliveries.queries.ts';
@@ -31,7 +31,7 @@ export class WebhookDeliveriesController extends ApiController {
     return this.answerPage(
       page,
       listDeliveries(this.ctx.db, webhookId, query.status, page),
-      countDeliveries(this.ctx.db, webhookId, query.status, limitCount(this.request)),
+      countDeliveries(this.ctx.db, webhookId, query.status, this.countLimit),
     );
   }
 

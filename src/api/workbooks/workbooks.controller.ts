@@ -1,7 +1,5 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { loadCapabilities } from '../../authorization/access.ts';
-import { errors } from '../../errors.ts';
-import { limitCount, readPageQuery, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
+import { readPageQuery, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { LibraryListQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
@@ -33,7 +31,7 @@ export class WorkbooksController extends ApiController {
   public async listWorkbooks(@Queries() query: LibraryListQuery): Promise<WorkbookListItem[]> {
     const filter = makeFilter(this.caller.userId, query);
     const page = readPageQuery(query);
-    return this.answerPage(page, listWorkbooks(this.ctx.db, filter, page), countWorkbooks(this.ctx.db, filter, limitCount(this.request)));
+    return this.answerPage(page, listWorkbooks(this.ctx.db, filter, page), countWorkbooks(this.ctx.db, filter, this.countLimit));
   }
 
   /**
@@ -56,12 +54,7 @@ export class WorkbooksController extends ApiController {
   @Get('{id}')
   @Security('caller', ['workbook:read'])
   public async getWorkbook(@Path() id: string): Promise<Workbook> {
-    const [found, capabilities] = await Promise.all([
-      findWorkbook(this.ctx.db, id),
-      loadCapabilities(this.ctx.db, this.caller.userId, 'workbook', id),
-    ]);
-    if (!found) throw errors.resourceNotFound('workbook');
-    return this.answer({ ...found, capabilities });
+    return this.answerWithCapabilities('workbook', id, findWorkbook(this.ctx.db, id));
   }
 
   /**

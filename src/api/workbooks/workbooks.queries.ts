@@ -1,6 +1,6 @@
 import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
-import type { LibraryFilter } from '../resources/resources.model.ts';
+import type { ListFilter } from '../resources/resources.model.ts';
 import type { Workbook, WorkbookListItem } from './workbooks.model.ts';
 
 export type WorkbookRow = Omit<Workbook, 'capabilities'> & { version: number };
@@ -17,13 +17,13 @@ const joins = fragment`
   join organizations o on o.id = r.organization_id
   join people person on person.user_id = r.created_by`;
 
-const matching = ({ userId, scope, search }: LibraryFilter, most: number) =>
+const matching = ({ userId, scope, search }: ListFilter, most: number) =>
   fragment`listed_ids(${userId}, 'workbook', ${scope === 'related'}, ${search ?? null}, null, least(${most}::bigint, 2147483647)::integer)`;
 
 // a search ranks what it finds, so it must see more than one page
 const SEARCHED = 10_001;
 
-export const listWorkbooks = (db: Queryable, filter: LibraryFilter, page: Slice) =>
+export const listWorkbooks = (db: Queryable, filter: ListFilter, page: Slice) =>
   db.rows<WorkbookListItem>(sql('workbooks.list')`
     select ${shared}, w.cell_type_counts as "cellTypeCounts"
     from (select id, position from ${matching(filter, filter.search === undefined ? page.limit + page.offset : SEARCHED)}
@@ -31,7 +31,7 @@ export const listWorkbooks = (db: Queryable, filter: LibraryFilter, page: Slice)
     join workbooks w on w.id = page.id ${joins}
     order by page.position`);
 
-export const countWorkbooks = (db: Queryable, filter: LibraryFilter, most: number) =>
+export const countWorkbooks = (db: Queryable, filter: ListFilter, most: number) =>
   db.count(sql('workbooks.count')`select count(*) as count from ${matching(filter, most)}`);
 
 export const findWorkbook = (db: Queryable, id: string) =>
