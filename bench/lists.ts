@@ -34,6 +34,8 @@ async function statementsOf(ask: (db: Queryable) => Promise<unknown>): Promise<Q
   await ask({
     rows: note,
     one: async (query: Query) => (await note(query))[0],
+    values: note,
+    value: async (query: Query) => (await note(query))[0],
     count: async (query: Query) => (await note(query)).length,
     run: async (query: Query) => (await note(query)).length,
   });

@@ -19,6 +19,10 @@ export interface Queryable {
   rows<T>(query: Query): Promise<T[]>;
   /** The first row, or undefined. */
   one<T>(query: Query): Promise<T | undefined>;
+  /** What the rows have in their only column. */
+  values<T>(query: Query): Promise<T[]>;
+  /** What the first row has in its only column, or undefined. */
+  value<T>(query: Query): Promise<T | undefined>;
   /** What the first row has in its column `count`; 0 without a row. */
   count(query: Query): Promise<number>;
   /** Number of rows that the statement changed. */
@@ -92,6 +96,8 @@ async function observed<T>({ label }: Query, onQuery: OnQuery, run: () => Promis
   }
 }
 
+const valuesOf = <T>({ rows }: pg.QueryResult): T[] => rows.flatMap((row: object) => Object.values(row) as T[]);
+
 function queryable(runner: Runner, onQuery: OnQuery): Queryable {
   const execute = (query: Query): Promise<pg.QueryResult> =>
     observed(query, onQuery, () => {
@@ -102,6 +108,8 @@ function queryable(runner: Runner, onQuery: OnQuery): Queryable {
   return {
     rows: async <T>(query: Query) => (await execute(query)).rows as T[],
     one: async <T>(query: Query) => (await execute(query)).rows[0] as T | undefined,
+    values: async <T>(query: Query) => valuesOf<T>(await execute(query)),
+    value: async <T>(query: Query) => valuesOf<T>(await execute(query))[0],
     count: async (query: Query) => ((await execute(query)).rows[0] as { count: number } | undefined)?.count ?? 0,
     run: async (query: Query) => (await execute(query)).rowCount ?? 0,
   };

@@ -13,7 +13,7 @@ export interface JobHandler<P extends object = object> {
   retries?: number | 'until-done';
   /** Cron expression in UTC, for jobs that run by the clock. */
   schedule?: string;
-  run(payload: P, signal: AbortSignal): Promise<void>;
+  run(payload: P, signal: AbortSignal): Promise<unknown>;
 }
 
 export interface JobQueue {

@@ -6,7 +6,5 @@ import type { JobHandler } from '../../jobs/queue.ts';
 export const sweepJob = (ctx: Context): JobHandler => ({
   name: 'account.sweep',
   schedule: '*/15 * * * *',
-  run: async () => {
-    await deleteExpired(ctx.db);
-  },
+  run: () => deleteExpired(ctx.db),
 });

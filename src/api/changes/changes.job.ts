@@ -7,7 +7,5 @@ import { KEPT_HOURS } from './feed.service.ts';
 export const forgetChangesJob = (ctx: Context): JobHandler => ({
   name: 'changes.forget',
   schedule: '*/15 * * * *',
-  run: async () => {
-    await forgetChanges(ctx.db, KEPT_HOURS);
-  },
+  run: () => forgetChanges(ctx.db, KEPT_HOURS),
 });

@@ -35,7 +35,5 @@ export const sweepLakeJob = (ctx: Context): JobHandler => ({
 export const sweepObjectsJob = (ctx: Context): JobHandler => ({
   name: 'objects.sweep',
   schedule: '5 * * * *',
-  run: async () => {
-    await ctx.objectFolder?.sweep();
-  },
+  run: async () => ctx.objectFolder?.sweep(),
 });

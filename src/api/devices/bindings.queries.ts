@@ -62,10 +62,10 @@ export const countExperimentDevices = (db: Queryable, experimentId: string) =>
 export const deleteBinding = (db: Queryable, experimentId: string, deviceId: string) =>
   db.run(sql('devices.unbind')`delete from experiment_devices where experiment_id = ${experimentId} and device_id = ${deviceId}`);
 
-/** Finds whether the caller may read the experiment for another reason than that it is public. */
-export const findRelation = (db: Queryable, userId: string, experimentId: string) =>
-  db.one<{ related: boolean }>(sql('devices.relation')`
-    select exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = ${experimentId} and a.can_read and a.rank < 5) as related`);
+/** Whether the caller may read the experiment for another reason than that it is public. */
+export const isRelated = (db: Queryable, userId: string, experimentId: string) =>
+  db.value<boolean>(sql('devices.relation')`
+    select exists (select from effective_access a where a.user_id = ${userId} and a.resource_id = ${experimentId} and a.can_read and a.rank < 5)`);
 
 /**
  * Lists the workbook versions that experiments pin, with number, cells and kept protocols. Snapshots are JSON text, so that the numbers in code keep their

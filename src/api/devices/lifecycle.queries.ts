@@ -46,15 +46,15 @@ export const updateLifecycle = (db: Queryable, deviceId: string, sequence: Seque
 
 /** Lists devices whose lifecycle change has not moved for so many seconds. */
 export const listUnfinished = (db: Queryable, quietSeconds: number) =>
-  db.rows<{ id: string }>(sql('devices.unfinished')`
+  db.values<string>(sql('devices.unfinished')`
     select id from devices where sequence is not null and coalesce(sequence_at, '-infinity') <= now() - make_interval(secs => ${quietSeconds}) order by id`);
 
 export const listToRebind = (db: Queryable) =>
-  db.rows<{ id: string }>(sql('devices.toRebind')`select id from devices where needs_rebind and sequence is null order by id limit 500`);
+  db.values<string>(sql('devices.toRebind')`select id from devices where needs_rebind and sequence is null order by id limit 500`);
 
 export const listBindings = (db: Queryable, deviceId: string) =>
-  db.rows<{ experimentId: string }>(sql('devices.bindings')`
-    select experiment_id as "experimentId" from experiment_devices where device_id = ${deviceId} order by experiment_id`);
+  db.values<string>(sql('devices.bindings')`
+    select experiment_id from experiment_devices where device_id = ${deviceId} order by experiment_id`);
 
 /** Limits the wait for a device's lock to ten seconds, until the transaction ends. */
 export const limitWait = (db: Queryable) => db.run(sql('devices.limitWait')`set local lock_timeout = '10s'`);
@@ -81,11 +81,8 @@ export const noteEnd = (db: Queryable, certificateId: string, end: CertificateEn
     insert into ended_certificates (certificate_id, reason) values (${certificateId}, ${end}) on conflict do nothing`);
 
 export const findEnd = async (db: Queryable, certificateId: string): Promise<CertificateEnd | null> =>
-  (
-    await db.one<{ reason: CertificateEnd }>(
-      sql('registry.findEnd')`select reason from ended_certificates where certificate_id = ${certificateId}`,
-    )
-  )?.reason ?? null;
+  (await db.value<CertificateEnd>(sql('registry.findEnd')`
+    select reason from ended_certificates where certificate_id = ${certificateId}`)) ?? null;
 
 export const deleteThing = (db: Queryable, thingName: string) =>
   db.run(sql('registry.delete')`delete from registry_things where thing_name = ${thingName}`);

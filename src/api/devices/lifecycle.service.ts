@@ -80,8 +80,8 @@ export function makeLifecycleStore(db: Database, quietSeconds = 0): LifecycleSto
     remove: async (deviceId) => {
       await deleteDevice(db, deviceId);
     },
-    unfinished: async () => (await listUnfinished(db, quietSeconds)).map(({ id }) => id),
-    bindings: async (deviceId) => (await listBindings(db, deviceId)).map(({ experimentId }) => experimentId),
+    unfinished: () => listUnfinished(db, quietSeconds),
+    bindings: (deviceId) => listBindings(db, deviceId),
     lock: (deviceId, work) =>
       turn(() =>
         db.transaction(async (tx) => {

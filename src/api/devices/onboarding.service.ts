@@ -10,7 +10,7 @@ import { printTopicPrefix } from '../../iot/topics.ts';
 import {
   countBindings,
   deleteBinding,
-  findRelation,
+  isRelated,
   insertBindings,
   listDeviceBindings,
   listPinnedVersions,
@@ -92,5 +92,5 @@ export async function detachDevice(ctx: Context, caller: Caller, experimentId: s
 
 /** Refuses callers who can see an experiment only because it is public: they may not see which devices send to it. Errors: actionDenied. */
 export async function requireRelation(ctx: Context, caller: Caller, experimentId: string): Promise<void> {
-  if (!(await findRelation(ctx.db, caller.userId, experimentId))?.related) throw errors.actionDenied('see the devices of', 'experiment');
+  if (!(await isRelated(ctx.db, caller.userId, experimentId))) throw errors.actionDenied('see the devices of', 'experiment');
 }

@@ -108,7 +108,7 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
     async tidy(quietSeconds) {
       const { failures } = await makeDeviceLifecycle({ ...options, store: makeLifecycleStore(db, quietSeconds) }).recover();
       for (const failure of failures) onProblem(failure, 'a change of a device could not be ended yet');
-      for (const { id } of await listToRebind(db)) await rebind(id);
+      for (const id of await listToRebind(db)) await rebind(id);
     },
     get broker() {
       return shared.broker;

@@ -213,4 +213,4 @@ export const insertErasure = (db: Queryable, erasure: { id: string; experimentId
     insert into erasures (id, experiment_id, requested_by) values (${erasure.id}, ${erasure.experimentId}, ${erasure.requestedBy})`);
 
 export const findStatus = (db: Queryable, id: string) =>
-  db.one<{ status: ExperimentStatus }>(sql('experiments.status')`select status from experiments where id = ${id} for share`);
+  db.value<ExperimentStatus>(sql('experiments.status')`select status from experiments where id = ${id} for share`);

@@ -9,7 +9,7 @@ import { publishEvent } from '../events/events.service.ts';
 import { listGiven, requireExpected, type Target } from '../input/input.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import { auditExperiment } from './auditing.service.ts';
-import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
+import type { Experiment, ExperimentPatch, ExperimentStatus, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
   deleteExperiment,
@@ -132,12 +132,12 @@ export const removeExperiment = (ctx: Context, caller: Caller, target: Target): 
   });
 
 /** Loads the status of an experiment without a check of access; undefined when there is no such experiment. */
-export const loadStatus = async (db: Queryable, id: string) => (await findStatus(db, id))?.status;
+export const loadStatus = (db: Queryable, id: string): Promise<ExperimentStatus | undefined> => findStatus(db, id);
 
 /** Locks an experiment's status until the transaction ends, and refuses a write under an archived one. */
 export async function requireWritable(tx: Transaction, id: string): Promise<void> {
-  const found = (await findStatus(tx, id)) ?? refuse(errors.resourceNotFound('experiment'));
-  if (found.status === 'archived') throw errors.experimentArchived();
+  const status = (await findStatus(tx, id)) ?? refuse(errors.resourceNotFound('experiment'));
+  if (status === 'archived') throw errors.experimentArchived();
 }
 
 /** Deletes an experiment inside a transaction that deletes more than the experiment. */

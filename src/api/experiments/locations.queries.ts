@@ -9,19 +9,16 @@ const location = fragment`json_strip_nulls(json_build_object('id', l.id, 'name',
   'createdAt', to_char(l.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'updatedAt', to_char(l.updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) as location`;
 
 /** Lists locations in the order in which they were added. */
-export const listLocations = async (db: Queryable, experimentId: string, page: Slice): Promise<Location[]> =>
-  (
-    await db.rows<{ location: Location }>(sql('experiments.listLocations')`
-      select ${location} from locations l where l.experiment_id = ${experimentId} order by l.ordinal limit ${page.limit} offset ${page.offset}`)
-  ).map((row) => row.location);
+export const listLocations = (db: Queryable, experimentId: string, page: Slice): Promise<Location[]> =>
+  db.values<Location>(sql('experiments.listLocations')`
+      select ${location} from locations l where l.experiment_id = ${experimentId} order by l.ordinal limit ${page.limit} offset ${page.offset}`);
 
 export const countLocations = (db: Queryable, experimentId: string) =>
   db.count(sql('experiments.countLocations')`select count(*) as count from locations where experiment_id = ${experimentId}`);
 
 /** Adds locations, and answers them in the order given. */
-export const insertLocations = async (db: Queryable, experimentId: string, locations: readonly NewLocation[]): Promise<Location[]> =>
-  (
-    await db.rows<{ location: Location }>(sql('experiments.insertLocations')`
+export const insertLocations = (db: Queryable, experimentId: string, locations: readonly NewLocation[]): Promise<Location[]> =>
+  db.values<Location>(sql('experiments.insertLocations')`
       with added as (
         insert into locations (id, experiment_id, name, latitude, longitude, country, region, municipality, postal_code, address_label)
         select g.id, ${experimentId}, g.name, g.latitude, g.longitude, g.country, g.region, g.municipality, g."postalCode", g."addressLabel"
@@ -31,8 +28,7 @@ export const insertLocations = async (db: Queryable, experimentId: string, locat
         order by g.position
         returning *
       )
-      select ${location} from added l order by l.ordinal`)
-  ).map((row) => row.location);
+      select ${location} from added l order by l.ordinal`);
 
 export const deleteLocations = (db: Queryable, experimentId: string) =>
   db.run(sql('experiments.deleteLocations')`delete from locations where experiment_id = ${experimentId}`);

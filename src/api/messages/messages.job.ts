@@ -148,9 +148,7 @@ export function makeIngestion(ctx: Context, onStored: () => void, turnMs = TURN_
 export const adoptObjectsJob = (ctx: Context): JobHandler => ({
   name: 'messages.adopt',
   schedule: '* * * * *',
-  run: async (_payload, signal) => {
-    await adoptObjects(ctx, signal);
-  },
+  run: (_payload, signal) => adoptObjects(ctx, signal),
 });
 
 /** Every night: forgets messages that were set aside more than `QUARANTINE_DAYS` ago. */

@@ -7,7 +7,5 @@ import { CONFIRM_DAYS } from './newsletter.service.ts';
 export const forgetUnconfirmedJob = (ctx: Context): JobHandler => ({
   name: 'newsletter.forget',
   schedule: '20 0 * * *',
-  run: async () => {
-    await deletePending(ctx.db, CONFIRM_DAYS);
-  },
+  run: () => deletePending(ctx.db, CONFIRM_DAYS),
 });

@@ -33,11 +33,9 @@ export const lockResource = (db: Queryable, type: SharedType, id: string) =>
     from resources where id = ${id} and type = ${type} for no key update`);
 
 /** Whether an organization has a living owner or admin. */
-export const hasStaff = async (db: Queryable, organizationId: string) =>
-  (
-    await db.one<{ isStaffed: boolean }>(sql('sharing.findIsStaffed')`
-      select exists (select from organization_staff where organization_id = ${organizationId} and is_admin) as "isStaffed"`)
-  )?.isStaffed ?? false;
+export const hasStaff = (db: Queryable, organizationId: string) =>
+  db.value<boolean>(sql('sharing.findIsStaffed')`
+    select exists (select from organization_staff where organization_id = ${organizationId} and is_admin)`);
 
 /** Finds the role flags of a person in an organization; no row for a person who is not in it. */
 export const findMembership = (db: Queryable, organizationId: string, userId: string) =>
@@ -45,20 +43,14 @@ export const findMembership = (db: Queryable, organizationId: string, userId: st
     select is_owner as "isOwner", is_admin as "isAdmin" from organization_staff where organization_id = ${organizationId} and user_id = ${userId}`);
 
 /** Whether this grantee can be named by this sharer on a resource of this organization. */
-export const isNameable = async (
-  db: Queryable,
-  grantee: { type: GranteeType; id: string },
-  on: { organizationId: string; sharerId: string },
-) =>
-  (
-    await db.one<{ isNameable: boolean }>(sql('sharing.findIsNameable')`
+export const isNameable = (db: Queryable, grantee: { type: GranteeType; id: string }, on: { organizationId: string; sharerId: string }) =>
+  db.value<boolean>(sql('sharing.findIsNameable')`
       select case ${grantee.type}::text
         when 'user' then exists (select from people where user_id = ${grantee.id} and is_active)
         when 'team' then exists (select from teams where id = ${grantee.id} and organization_id = ${on.organizationId})
         else exists (select from organizations o join organization_members m on m.organization_id = o.id and m.user_id = ${on.sharerId}
                      where o.id = ${grantee.id} and o.personal_user_id is null)
-        end as "isNameable"`)
-  )?.isNameable ?? false;
+        end`);
 
 export interface GrantRow {
   id: string;
@@ -114,8 +106,6 @@ export const moveResource = (db: Queryable, id: string, organizationId: string) 
     update resources set organization_id = ${organizationId}, updated_at = now(), version = version + 1 where id = ${id}`);
 
 /** Whether this person's account cannot be deleted because of this resource. */
-export const isBlocking = async (db: Queryable, userId: string, resourceId: string) =>
-  (
-    await db.one<{ isBlocking: boolean }>(sql('sharing.findIsBlocking')`
-      select exists (select from deletion_blockers(${userId}) b where b.resource_id = ${resourceId}) as "isBlocking"`)
-  )?.isBlocking ?? false;
+export const isBlocking = (db: Queryable, userId: string, resourceId: string) =>
+  db.value<boolean>(sql('sharing.findIsBlocking')`
+    select exists (select from deletion_blockers(${userId}) b where b.resource_id = ${resourceId})`);
