@@ -26,17 +26,17 @@ test('a range of too many points is refused, and what the refusal advises is ans
   fc.assert(
     fc.property(asked, fc.constantFrom('hour' as const, 'day' as const), ({ from, days, devices }, bucket) => {
       const over = (length: number) => ({ from, to: new Date(from.getTime() + length * DAY) });
-      const message = refusalOf(over(days), bucket, devices);
+      const message = refusalOf({ ...over(days), bucket }, devices);
       // a range that does not begin with a bucket touches one more
       const most = devices * (days * (bucket === 'hour' ? 24 : 1) + 1);
       if (message === undefined) expect(most - devices).toBeLessThanOrEqual(MOST_POINTS);
       else {
         refused += 1;
         expect(most).toBeGreaterThan(MOST_POINTS);
-        if (message.includes('bucket=day')) expect(refusalOf(over(days), 'day', devices)).toBeUndefined();
+        if (message.includes('bucket=day')) expect(refusalOf({ ...over(days), bucket: 'day' }, devices)).toBeUndefined();
         const advised = Number(/at most (\d+) days/.exec(message)?.[1]);
         if (devices * 2 <= MOST_POINTS && (bucket === 'day' || devices * 25 <= MOST_POINTS))
-          expect(refusalOf(over(advised), bucket, devices)).toBeUndefined();
+          expect(refusalOf({ ...over(advised), bucket }, devices)).toBeUndefined();
       }
     }),
     { numRuns: 2_000 },
@@ -45,7 +45,7 @@ test('a range of too many points is refused, and what the refusal advises is ans
 });
 
 test('who may read more devices than an answer has points is told so, and never shown some of them', () => {
-  const day = { from: new Date(Date.UTC(2026, 0, 1)), to: new Date(Date.UTC(2026, 0, 2)) };
-  expect(refusalOf(day, 'day', MOST_POINTS)).toBeUndefined();
-  expect(refusalOf(day, 'day', MOST_POINTS + 1)).toBe('You may read more than 100000 devices; ask for a group of them.');
+  const day = { from: new Date(Date.UTC(2026, 0, 1)), to: new Date(Date.UTC(2026, 0, 2)), bucket: 'day' as const };
+  expect(refusalOf(day, MOST_POINTS)).toBeUndefined();
+  expect(refusalOf(day, MOST_POINTS + 1)).toBe('You may read more than 100000 devices; ask for a group of them.');
 });

@@ -3,6 +3,19 @@ import type { DeviceConnectivity, DeviceType } from '../devices/devices.model.ts
 /** Counts are summed up by `hour` or `day`, in UTC. */
 export type MonitoringBucket = 'hour' | 'day';
 
+/** A range of time. */
+export interface RangeQuery {
+  /** Beginning of the range, which belongs to it. */
+  from: Date;
+  /** End of the range, which does not belong to it; at most 31 days after `from`. */
+  to: Date;
+}
+/** A range of time, and the parts that it is cut into. */
+export interface BucketsQuery extends RangeQuery {
+  /** Counts are summed up by `hour` or `day`, in UTC. */
+  bucket: MonitoringBucket;
+}
+
 /** A connection or its end. */
 export interface PresenceEventView {
   /** What happened. */

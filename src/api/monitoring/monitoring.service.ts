@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { errors, refuse } from '../../errors.ts';
 import { addConnectivity } from '../devices/devices.service.ts';
 import type {
+  BucketsQuery,
   DeviceMonitoring,
   DeviceThroughput,
   FirmwareHistory,
@@ -9,7 +10,6 @@ import type {
   FleetMonitoring,
   GroupMonitoring,
   ObservedExperiments,
-  MonitoringBucket,
   PayloadView,
 } from './monitoring.model.ts';
 import {
@@ -111,17 +111,11 @@ async function presenceOf({ db }: Context, thing: string, range: Range): Promise
 }
 
 /** Loads the monitoring of one device. A section that cannot be read is empty, and the answer says so. Errors: the device is not there. */
-export async function monitorDevice(
-  ctx: Context,
-  userId: string,
-  deviceId: string,
-  range: Range,
-  bucket: MonitoringBucket,
-): Promise<DeviceMonitoring> {
+export async function monitorDevice(ctx: Context, userId: string, deviceId: string, range: BucketsQuery): Promise<DeviceMonitoring> {
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
   const { db } = ctx;
-  const cut = splitRange(range, bucket);
+  const cut = splitRange(range);
   const [presence, throughput, battery, payload, versions, recent] = await Promise.all([
     sections.read(presenceOf(ctx, thing, range), NO_PRESENCE),
     sections.read(listExperimentThroughput(db, userId, [thing], cut), []),
@@ -131,7 +125,7 @@ export async function monitorDevice(
     sections.read(listRecent(db, userId, thing, range, MOST_RECENT), []),
   ]);
   return {
-    bucket,
+    bucket: range.bucket,
     ...presence,
     throughput,
     battery: battery.map((point) => ({ ...point, averageBattery: Number.isFinite(point.averageBattery) ? point.averageBattery : null })),
@@ -179,12 +173,12 @@ async function ofDevices(ctx: Context, sections: Sections, devices: readonly Mon
 }
 
 /** Loads the monitoring of every device that the caller may read. */
-export async function monitorFleet(ctx: Context, userId: string, range: Range, bucket: MonitoringBucket): Promise<FleetMonitoring> {
+export async function monitorFleet(ctx: Context, userId: string, range: BucketsQuery): Promise<FleetMonitoring> {
   const devices = await listFleet(ctx.db, userId, MOST_POINTS + 1);
   if (devices.length === 0) return { devices: [], throughput: [], events: [], pipelineUnavailable: false };
-  limitPoints(range, bucket, devices.length);
+  limitPoints(range, devices.length);
   const sections = new Sections(ctx);
-  const cut = splitRange(range, bucket);
+  const cut = splitRange(range);
   const { lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, cut);
   return {
     devices: devices.map(({ id, thingName }) => ({ deviceId: id, lastDataAt: lastDataAt.get(thingName) ?? null })),
@@ -195,17 +189,11 @@ export async function monitorFleet(ctx: Context, userId: string, range: Range, b
 }
 
 /** Loads the monitoring of those devices of a group that the caller may read. */
-export async function monitorGroup(
-  ctx: Context,
-  userId: string,
-  groupId: string,
-  range: Range,
-  bucket: MonitoringBucket,
-): Promise<GroupMonitoring> {
+export async function monitorGroup(ctx: Context, userId: string, groupId: string, range: BucketsQuery): Promise<GroupMonitoring> {
   const devices = await listGroupDevices(ctx.db, userId, groupId);
-  limitPoints(range, bucket, Math.max(1, devices.length));
+  limitPoints(range, Math.max(1, devices.length));
   const sections = new Sections(ctx);
-  const cut = splitRange(range, bucket);
+  const cut = splitRange(range);
   const { things, named, lastDataAt, throughput, events } = await ofDevices(ctx, sections, devices, cut);
   const [dataByExperiment, firmware, connected] = await Promise.all([
     sections.read(listExperimentThroughput(ctx.db, userId, things, cut), []),
@@ -237,13 +225,8 @@ export async function loadActivity(ctx: Context, deviceId: string) {
 }
 
 /** Loads the runs of a device's firmware versions. Runs consist of hours, whatever the bucket is; the bucket only keeps the answer within bounds. */
-export async function loadFirmwareHistory(
-  ctx: Context,
-  deviceId: string,
-  range: Range,
-  bucket: MonitoringBucket,
-): Promise<FirmwareHistory> {
-  limitPoints(range, bucket, 1);
+export async function loadFirmwareHistory(ctx: Context, deviceId: string, range: BucketsQuery): Promise<FirmwareHistory> {
+  limitPoints(range, 1);
   const thing = await thingOf(ctx, deviceId);
   const sections = new Sections(ctx);
   const versions = mergeHours(await sections.read(listVersions(ctx.db, thing, cutRange(range)), []));

@@ -1,12 +1,9 @@
 /** Half-open ranges and the whole hours and days in them. Pure. */
 import { errors } from '../../errors.ts';
-import type { MonitoringBucket } from './monitoring.model.ts';
+import type { BucketsQuery, RangeQuery } from './monitoring.model.ts';
 
 /** Half-open: `from` is in it, `to` is not. */
-export interface Range {
-  from: Date;
-  to: Date;
-}
+export type Range = RangeQuery;
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -14,12 +11,12 @@ const LONGEST = 31 * DAY;
 /** Most points of an answer. Each device has at most one point in each bucket. */
 export const MOST_POINTS = 100_000;
 
-/** Makes a half-open range of at most 31 days. Errors: rangeInvalid. */
-export function readRange(from: Date, to: Date): Range {
-  const span = to.getTime() - from.getTime();
+/** Refuses a range that is empty, or longer than 31 days. Errors: rangeInvalid. */
+export function readRange<R extends Range>(asked: R): R {
+  const span = asked.to.getTime() - asked.from.getTime();
   if (span <= 0) throw errors.rangeInvalid('The range is empty: from must be before to.');
   if (span > LONGEST) throw errors.rangeInvalid('The range must be at most 31 days.');
-  return { from, to };
+  return asked;
 }
 
 const down = (at: Date, size: number) => new Date(Math.floor(at.getTime() / size) * size);
@@ -86,8 +83,7 @@ class PrintedOften extends Date {
 }
 
 /** A range with its buckets. `split` gives its days when it is counted by days. */
-export interface BucketedRange extends CutRange {
-  bucket: MonitoringBucket;
+export interface BucketedRange extends CutRange, BucketsQuery {
   /** Milliseconds of one bucket. */
   size: number;
   /** Start of every bucket that the range touches. */
@@ -95,7 +91,8 @@ export interface BucketedRange extends CutRange {
   split: Days | null;
 }
 
-export function splitRange(range: Range, bucket: MonitoringBucket): BucketedRange {
+export function splitRange(range: BucketsQuery): BucketedRange {
+  const { bucket } = range;
   const size = bucket === 'hour' ? HOUR : DAY;
   const starts: Date[] = [];
   for (let at = down(range.from, size).getTime(); at < range.to.getTime(); at += size) starts.push(new PrintedOften(at));
@@ -103,7 +100,7 @@ export function splitRange(range: Range, bucket: MonitoringBucket): BucketedRang
 }
 
 /** Refuses a range that could give more than 100,000 points for so many series. Errors: rangeInvalid, naming a bucket or a range that fits. */
-export function limitPoints({ from, to }: Range, bucket: MonitoringBucket, series: number): void {
+export function limitPoints({ from, to, bucket }: BucketsQuery, series: number): void {
   const per = (size: number) => ((up(to, size).getTime() - down(from, size).getTime()) / size) * series;
   if (per(bucket === 'hour' ? HOUR : DAY) <= MOST_POINTS) return;
   if (series > MOST_POINTS) throw errors.rangeInvalid(`You may read more than ${MOST_POINTS} devices; ask for a group of them.`);
