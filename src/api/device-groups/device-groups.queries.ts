@@ -2,7 +2,7 @@ import type { Queryable, Slice } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { AttachedDevice } from '../devices/devices.model.ts';
 import type { ListFilter } from '../resources/resources.model.ts';
-import type { CountedDeviceGroup, DeviceGroupPatch } from './device-groups.model.ts';
+import type { CountedDeviceGroup } from './device-groups.model.ts';
 
 const columns = fragment`
   r.id, r.name, r.description, r.organization_id as "organizationId", r.visibility, r.created_by as "createdBy",
@@ -40,16 +40,6 @@ export const insertGroup = (
       values (${row.id}, 'device_group', ${row.organizationId}, ${row.name}, ${row.description}, ${row.createdBy}) returning id
     )
     insert into device_groups (id) select id from resource`);
-
-export const updateGroup = (db: Queryable, id: string, changes: DeviceGroupPatch) =>
-  db.run(sql('deviceGroups.update')`
-    update resources set name = coalesce(${changes.name ?? null}, name),
-      description = case when ${changes.description !== undefined} then ${changes.description ?? null} else description end,
-      updated_at = now(), version = version + 1
-    where id = ${id}`);
-
-export const deleteGroup = (db: Queryable, id: string) =>
-  db.run(sql('deviceGroups.delete')`delete from resources where id = ${id} and type = 'device_group'`);
 
 export type MemberRow = Omit<AttachedDevice, 'id'> & { deviceId: string; addedAt: Date; isReadable: boolean; isManageable: boolean };
 

@@ -4,18 +4,16 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { errors, type Problem, refuse } from '../../errors.ts';
 import { listGiven, type Target } from '../input/input.service.ts';
-import { lockForChange, lockWithParts } from '../resources/resources.service.ts';
+import { deleteResource, lockForChange, lockWithParts, touchResource } from '../resources/resources.service.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { DeviceGroup, DeviceGroupPatch, GroupMember, NewDeviceGroup } from './device-groups.model.ts';
 import {
-  deleteGroup,
   deleteMember,
   findGroup,
   insertGroup,
   insertMembers,
   listManageable,
   listMembers,
-  updateGroup,
   type VersionedGroup,
 } from './device-groups.queries.ts';
 
@@ -47,7 +45,7 @@ export const patchGroup = (ctx: Context, caller: Caller, target: Target, body: D
     await lockForChange(tx, type, target);
     const fields = listGiven(body, { name: true, description: true });
     if (fields.length > 0) {
-      await updateGroup(tx, id, { name: body.name?.trim(), description: body.description });
+      await touchResource(tx, id, { name: body.name?.trim(), description: body.description });
       await audit(tx, caller, { action: 'device-group.updated', resource: { type, id }, details: { fields } });
     }
     return (await findGroup(tx, id)) ?? refuse(errors.resourceNotFound(type));
@@ -58,7 +56,7 @@ export const removeGroup = (ctx: Context, caller: Caller, target: Target): Promi
   ctx.db.transaction(async (tx) => {
     const { id } = target;
     const { organizationId } = await lockForChange(tx, type, target);
-    await deleteGroup(tx, id);
+    await deleteResource(tx, type, id);
     await audit(tx, caller, { action: 'device-group.deleted', organizationId, resource: { type, id } });
     return null;
   });

@@ -199,10 +199,6 @@ export const updateExperiment = (db: Queryable, id: string, changes: ExperimentC
       anonymize_contributors = coalesce(${changes.anonymizeContributors ?? null}::boolean, e.anonymize_contributors)
     from changed where e.id = changed.id`);
 
-export const publishExperiment = (db: Queryable, id: string) =>
-  db.run(sql('experiments.publish')`
-    update resources set visibility = 'public', updated_at = now(), version = version + 1 where id = ${id} and visibility = 'private'`);
-
 /** Removes the resource; its grants, locations and join requests go with it. */
 export const deleteExperiment = (db: Queryable, id: string) =>
   db.run(sql('experiments.delete')`delete from resources where id = ${id} and type = 'experiment'`);

@@ -7,6 +7,7 @@ import { errors, refuse } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages/store.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { listGiven, requireExpected, type Target } from '../input/input.service.ts';
+import { makePublic } from '../resources/resources.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import { auditExperiment } from './auditing.service.ts';
 import type { Experiment, ExperimentPatch, ExperimentStatus, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
@@ -18,7 +19,6 @@ import {
   insertErasure,
   insertExperiment,
   lockExperiment,
-  publishExperiment,
   updateExperiment,
   type VersionedExperiment,
 } from './experiments.queries.ts';
@@ -117,7 +117,7 @@ export const setVisibility = (ctx: Context, caller: Caller, target: Target, visi
     const { id } = target;
     const state = await lockForChange(tx, target);
     if (state.visibility === 'public' && visibility === 'private') throw errors.visibilityNotMonotonic();
-    if (visibility === 'public' && (await publishExperiment(tx, id)) > 0) {
+    if (visibility === 'public' && (await makePublic(tx, id)) > 0) {
       await publishEvent(ctx, tx, { kind: 'experiment.published', experimentId: id, facts: { by: 'person' } });
       await auditExperiment(tx, caller, id, 'experiment.published');
     }

@@ -72,7 +72,6 @@ async function decideOne(ctx: Context, tx: Transaction, caller: Caller, decided:
   const found = await mustFind(tx, decided.experimentId, decided.requestId);
   const account = await lockRequester(tx, found.user.id);
   const resource = await lockDecided(tx, caller, { type: 'experiment', id: decided.experimentId }, 'manage');
-  if (resource.isArchived) throw errors.experimentArchived();
   const access = await decide(tx, found.user.id, 'experiment', decided.experimentId, 'contribute');
   const status = access.allow ? 'cancelled' : decided.status;
   if ((await decideJoinRequest(tx, found.id, { status, decidedBy: caller.userId })) === 0) throw errors.joinRequestDecided();

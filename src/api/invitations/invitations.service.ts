@@ -45,8 +45,7 @@ async function checkPlace(tx: Transaction, caller: Caller, type: NewInvitation['
     return;
   }
   if (resourceId === null) throw refuseBody([{ path: '/resourceId', message: 'is required for a resource' }]);
-  const resource = await lockDecided(tx, caller, { type, id: resourceId }, 'share');
-  if (resource.isArchived) throw errors.experimentArchived();
+  await lockDecided(tx, caller, { type, id: resourceId }, 'share');
   if (await findGrantOf(tx, resourceId, email)) throw errors.alreadyGranted();
 }
 
@@ -115,10 +114,8 @@ export const revokeInvitation = (ctx: Context, caller: Caller, id: string): Prom
     const invitation = await mustFind(tx, id);
     if (invitation.resourceType === 'platform') {
       if (invitation.invitedBy !== caller.userId) throw errors.invitationUnknown();
-    } else if (invitation.resourceId !== null) {
-      const resource = await lockDecided(tx, caller, { type: invitation.resourceType, id: invitation.resourceId }, 'share');
-      if (resource.isArchived) throw errors.experimentArchived();
-    }
+    } else if (invitation.resourceId !== null)
+      await lockDecided(tx, caller, { type: invitation.resourceType, id: invitation.resourceId }, 'share');
     if ((await endInvitation(tx, id, 'revoked')) === 0) throw errors.invitationEnded();
     await audit(tx, caller, {
       action: 'invitation.revoked',

@@ -1,10 +1,10 @@
 import { Body, Delete, Get, Patch, Path, Post, Put, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { setListHeaders, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
+import { readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
-import { loadCodeVersions } from '../resources/code-versions.service.ts';
+import { countCodeVersions, listCodeVersions } from '../resources/code-versions.service.ts';
 import type { MacroProtocolLink, MacroProtocolLinks } from '../resources/links.model.ts';
-import { linkProtocols, loadProtocolsOfMacro, unlink } from '../resources/links.service.ts';
+import { linkProtocols, listProtocolsOfMacro, unlink } from '../resources/links.service.ts';
 import type { PageQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
@@ -127,7 +127,7 @@ export class MacrosController extends ApiController {
   @Get('{id}/protocols')
   @Security('caller', ['macro:read'])
   public async listMacroProtocols(@Path() id: string, @Queries() page: ListPage): Promise<MacroProtocolLink[]> {
-    return sliceList(this.response, await loadProtocolsOfMacro(this.ctx.db, this.caller.userId, id), page);
+    return sliceList(this.response, await listProtocolsOfMacro(this.ctx.db, this.caller.userId, id), page);
   }
 
   /**
@@ -161,7 +161,7 @@ export class MacrosController extends ApiController {
   @Security('caller', ['macro:read'])
   public async listMacroVersions(@Path() id: string, @Queries() query: PageQuery): Promise<CodeVersionSummary[]> {
     const page = readPageQuery(query);
-    return setListHeaders(this.response, await loadCodeVersions(this.ctx.db, id, page), page);
+    return this.answerPage(page, listCodeVersions(this.ctx.db, id, page), countCodeVersions(this.ctx.db, id));
   }
 
   /**

@@ -1,11 +1,11 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { setListHeaders, readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
+import { readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { readBodyMember } from '../../http/requests/body.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
-import { loadCodeVersions } from '../resources/code-versions.service.ts';
+import { countCodeVersions, listCodeVersions } from '../resources/code-versions.service.ts';
 import type { ProtocolMacroLink, ProtocolMacroLinks } from '../resources/links.model.ts';
-import { linkMacros, loadMacrosOfProtocol, unlink } from '../resources/links.service.ts';
+import { linkMacros, listMacrosOfProtocol, unlink } from '../resources/links.service.ts';
 import type { LibraryListQuery, PageQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
 import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
@@ -95,7 +95,7 @@ export class ProtocolsController extends ApiController {
   @Get('{id}/macros')
   @Security('caller', ['protocol:read'])
   public async listProtocolMacros(@Path() id: string, @Queries() page: ListPage): Promise<ProtocolMacroLink[]> {
-    return sliceList(this.response, await loadMacrosOfProtocol(this.ctx.db, this.caller.userId, id), page);
+    return sliceList(this.response, await listMacrosOfProtocol(this.ctx.db, this.caller.userId, id), page);
   }
 
   /**
@@ -129,7 +129,7 @@ export class ProtocolsController extends ApiController {
   @Security('caller', ['protocol:read'])
   public async listProtocolVersions(@Path() id: string, @Queries() query: PageQuery): Promise<CodeVersionSummary[]> {
     const page = readPageQuery(query);
-    return setListHeaders(this.response, await loadCodeVersions(this.ctx.db, id, page), page);
+    return this.answerPage(page, listCodeVersions(this.ctx.db, id, page), countCodeVersions(this.ctx.db, id));
   }
 
   /**

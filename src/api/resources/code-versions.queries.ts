@@ -28,7 +28,9 @@ export const listCodeVersions = (db: Queryable, resourceId: string, page: Slice)
 export const countCodeVersions = (db: Queryable, resourceId: string) =>
   db.count(sql('resources.countCodeVersions')`select count(*) as count from code_versions where resource_id = ${resourceId}`);
 
+export type CodeVersion = CodeVersionSummary & Pick<CodeVersionRow, 'code' | 'kind'>;
+
 /** One version; `kind` is the family of a protocol or the language of a macro. */
 export const findCodeVersion = (db: Queryable, resourceId: string, version: number) =>
-  db.one<CodeVersionSummary & { code: string; kind: string }>(sql('resources.codeVersion')`
+  db.one<CodeVersion>(sql('resources.codeVersion')`
     select ${summary}, v.code, v.kind from code_versions v ${people} where v.resource_id = ${resourceId} and v.version = ${version}`);

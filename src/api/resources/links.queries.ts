@@ -3,7 +3,7 @@ import { sql } from '../../database/sql.ts';
 import type { MacroProtocolLink, ProtocolMacroLink } from './links.model.ts';
 
 /** Lists protocols of a macro that the caller may read, by name; with `only`, no others than these. */
-export const listProtocolsOfMacro = (db: Queryable, userId: string, macroId: string, only: readonly string[] | null) =>
+export const listProtocolsOfMacro = (db: Queryable, userId: string, macroId: string, only: readonly string[] | null = null) =>
   db.rows<MacroProtocolLink>(sql('links.protocolsOfMacro')`
     select l.macro_id as "macroId", l.added_at as "addedAt",
       json_build_object('id', r.id, 'name', r.name, 'family', p.family, 'createdBy', r.created_by) as protocol
@@ -14,7 +14,7 @@ export const listProtocolsOfMacro = (db: Queryable, userId: string, macroId: str
     order by lower(r.name), r.id`);
 
 /** Lists macros of a protocol that the caller may read, by name; with `only`, no others than these. */
-export const listMacrosOfProtocol = (db: Queryable, userId: string, protocolId: string, only: readonly string[] | null) =>
+export const listMacrosOfProtocol = (db: Queryable, userId: string, protocolId: string, only: readonly string[] | null = null) =>
   db.rows<ProtocolMacroLink>(sql('links.macrosOfProtocol')`
     select l.protocol_id as "protocolId", l.added_at as "addedAt",
       json_build_object('id', r.id, 'name', r.name, 'filename', m.filename, 'language', m.language, 'createdBy', r.created_by) as macro

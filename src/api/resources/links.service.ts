@@ -2,19 +2,13 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { requireAccessToAll } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
-import type { Queryable, Transaction } from '../../database/database.ts';
+import type { Transaction } from '../../database/database.ts';
 import type { MacroProtocolLink, ProtocolMacroLink } from './links.model.ts';
 import { deleteLink, insertLinks, listMacrosOfProtocol, listProtocolsOfMacro } from './links.queries.ts';
 
+export { listMacrosOfProtocol, listProtocolsOfMacro } from './links.queries.ts';
+
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
-
-/** The protocols of a macro that the caller may read, by name. */
-export const loadProtocolsOfMacro = (db: Queryable, userId: string, macroId: string): Promise<MacroProtocolLink[]> =>
-  listProtocolsOfMacro(db, userId, macroId, null);
-
-/** The macros of a protocol that the caller may read, by name. */
-export const loadMacrosOfProtocol = (db: Queryable, userId: string, protocolId: string): Promise<ProtocolMacroLink[]> =>
-  listMacrosOfProtocol(db, userId, protocolId, null);
 
 /** Links protocols to a macro and answers those links. Nothing is written when one of them cannot be read. */
 export const linkProtocols = (

@@ -29,10 +29,11 @@ export async function lockShared(tx: Transaction, resource: SharedResource): Pro
   return { ...resource, ...locked };
 }
 
-/** Locks a resource as `lockShared` does, and decides access again under the locks. Errors: those of `lockShared`, and actionDenied. */
+/** Locks a resource as `lockShared` does, and decides access again under the locks. Errors: those of `lockShared`, actionDenied, experimentArchived. */
 export async function lockDecided(tx: Transaction, caller: Caller, resource: SharedResource, action: Action): Promise<LockedResource> {
   const locked = await lockShared(tx, resource);
   await requireAccess(tx, caller.userId, resource.type, resource.id, action);
+  if (locked.isArchived) throw errors.experimentArchived();
   return locked;
 }
 

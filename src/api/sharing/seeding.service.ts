@@ -2,9 +2,10 @@ import { audit } from '../../auth/audit.ts';
 import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
+import type { SharedResource } from './answerability.service.ts';
 import { insertGrant, lockAccounts } from './grants.queries.ts';
 import { findHome, listActivePeople } from './seeding.queries.ts';
-import type { GrantRoleName, SharedType } from './sharing.model.ts';
+import type { GrantRoleName } from './sharing.model.ts';
 
 export interface Home {
   organizationId: string;
@@ -19,13 +20,8 @@ export interface Home {
 export const requireHome = async (tx: Transaction, caller: Pick<Caller, 'userId'>, organizationId: string | undefined): Promise<Home> =>
   (await findHome(tx, caller.userId, organizationId ?? null)) ?? refuse(errors.notAMember());
 
-interface Resource {
-  type: SharedType;
-  id: string;
-}
-
 /** Gives the creator (or who brought the resource in) a direct admin grant, unless their role in its organization already makes them answerable. */
-export async function seedCreator(tx: Transaction, caller: Actor, resource: Resource, home: Home): Promise<void> {
+export async function seedCreator(tx: Transaction, caller: Actor, resource: SharedResource, home: Home): Promise<void> {
   if (home.isAnswerable) return;
   await grantDirectly(tx, caller, resource, { userId: caller.userId, role: 'admin' });
 }
@@ -34,7 +30,7 @@ export async function seedCreator(tx: Transaction, caller: Actor, resource: Reso
 export async function grantDirectly(
   tx: Transaction,
   by: Actor,
-  resource: Resource,
+  resource: SharedResource,
   grant: { userId: string; role: GrantRoleName },
 ): Promise<void> {
   const row = { resourceType: resource.type, resourceId: resource.id, granteeType: 'user', granteeId: grant.userId } as const;
@@ -44,7 +40,7 @@ export async function grantDirectly(
 }
 
 /** Gives each of these people a viewer grant on a new resource. Errors: memberUnknown, when one of them is not active. */
-export async function seedMembers(tx: Transaction, caller: Actor, resource: Resource, userIds: readonly string[]) {
+export async function seedMembers(tx: Transaction, caller: Actor, resource: SharedResource, userIds: readonly string[]) {
   const wanted = [...new Set(userIds.map((id) => id.toLowerCase()))].filter((userId) => userId !== caller.userId);
   if (wanted.length === 0) return;
   await lockAccounts(tx, wanted);

@@ -65,8 +65,11 @@ export class SharingController extends ApiController {
    */
   @Get('{resourceType}/{id}/grantee-teams')
   @Security('caller', ['resource:share'])
-  public async listGranteeTeams(@Path() resourceType: string, @Path() id: string, @Queries() page: ListPage): Promise<GranteeTeam[]> {
-    checkResourceType(resourceType);
+  public async listGranteeTeams(
+    @Path('resourceType') _type: string,
+    @Path() id: string,
+    @Queries() page: ListPage,
+  ): Promise<GranteeTeam[]> {
     return sliceList(this.response, await listGranteeTeams(this.ctx.db, id), page);
   }
 
@@ -76,8 +79,11 @@ export class SharingController extends ApiController {
    */
   @Get('{resourceType}/{id}/grantee-users')
   @Security('caller', ['resource:share'])
-  public async listGranteeUsers(@Path() resourceType: string, @Path() id: string, @Queries() query: GranteeQuery): Promise<GranteeUser[]> {
-    checkResourceType(resourceType);
+  public async listGranteeUsers(
+    @Path('resourceType') _type: string,
+    @Path() id: string,
+    @Queries() query: GranteeQuery,
+  ): Promise<GranteeUser[]> {
     return findGrantees(this.ctx, this.caller, id, query);
   }
 
@@ -88,8 +94,11 @@ export class SharingController extends ApiController {
    */
   @Get('{resourceType}/{id}/collaborators')
   @Security('caller', ['resource:share'])
-  public async listCollaborators(@Path() resourceType: string, @Path() id: string, @Queries() page: ListPage): Promise<Collaborator[]> {
-    checkResourceType(resourceType);
+  public async listCollaborators(
+    @Path('resourceType') _type: string,
+    @Path() id: string,
+    @Queries() page: ListPage,
+  ): Promise<Collaborator[]> {
     return sliceList(this.response, await listCollaborators(this.ctx.db, id, this.caller.userId), page);
   }
 

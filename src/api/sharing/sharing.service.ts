@@ -33,7 +33,6 @@ export const share = (ctx: Context, caller: Caller, asked: SharedResource, body:
     if (body.granteeType === 'user') await lockAccounts(tx, [body.granteeId]);
     else if (!(await lockGrantee(tx, body.granteeType, body.granteeId))) throw errors.granteeNotFound();
     const resource = await lockDecided(tx, caller, asked, 'share');
-    if (resource.isArchived) throw errors.experimentArchived();
     const grantee = { type: body.granteeType, id: body.granteeId };
     if (!(await isNameable(tx, grantee, { organizationId: resource.organizationId, sharerId: caller.userId })))
       throw errors.granteeNotFound();
@@ -70,7 +69,6 @@ export const changeRole = (
 ): Promise<Collaborator[]> =>
   ctx.db.transaction(async (tx) => {
     const resource = await lockDecided(tx, caller, asked, 'share');
-    if (resource.isArchived) throw errors.experimentArchived();
     await setRole(tx, caller, resource, change);
     return listCollaborators(tx, resource.id, caller.userId);
   });
@@ -85,7 +83,6 @@ async function remove(tx: Transaction, caller: Caller, resource: LockedResource,
 export const revoke = (ctx: Context, caller: Caller, asked: SharedResource, grantId: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     const resource = await lockDecided(tx, caller, asked, 'share');
-    if (resource.isArchived) throw errors.experimentArchived();
     await remove(tx, caller, resource, await lockGrant(tx, resource, grantId));
   });
 
@@ -98,19 +95,23 @@ export const leave = (ctx: Context, caller: Caller, asked: SharedResource): Prom
     await remove(tx, caller, resource, await lockGrant(tx, resource, held.id));
   });
 
-/** Gives a person at least this role, under the locks of `lockShared`; never lowers what they hold. */
+/** Gives a person at least this role, under the locks of `lockShared`; never lowers what they hold. `details` are written down too. */
 export async function raiseGrant(
   tx: Transaction,
   by: Actor,
   resource: LockedResource,
   given: { userId: string; role: 'admin' | 'viewer' },
+  details = {},
 ): Promise<void> {
   const grantee = { granteeType: 'user', granteeId: given.userId } as const;
   const held = await findGrant(tx, resource.id, 'user', given.userId);
   if (held && (held.role !== 'viewer' || given.role === 'viewer')) return;
   if (held) await updateGrantRole(tx, held.id, given.role);
   else await insertGrant(tx, { resourceId: resource.id, resourceType: resource.type, ...grantee, role: given.role, createdBy: by.userId });
-  await audit(tx, by, { action: held ? 'grant.updated' : 'grant.created', ...written(resource, grantee, { role: given.role }) });
+  await audit(tx, by, {
+    action: held ? 'grant.updated' : 'grant.created',
+    ...written(resource, grantee, { role: given.role, ...details }),
+  });
 }
 
 /** Finds people who can be named as grantees, best match first, with what they hold already. */

@@ -11,13 +11,12 @@ import {
   isNameable,
   hasStaff,
   findMembership,
-  insertGrant,
   lockAccounts,
   lockResource,
   lockStaff,
   moveResource,
-  updateGrantRole,
 } from './grants.queries.ts';
+import { raiseGrant } from './sharing.service.ts';
 import { requireHome, seedCreator } from './seeding.service.ts';
 import type { AdminHandover, AdminHandoverResult, ResourceTransfer } from './sharing.model.ts';
 
@@ -91,15 +90,5 @@ async function handOverOne(tx: Transaction, caller: Caller, item: AdminHandover)
   const held = await findGrant(tx, asked.id, 'user', item.targetUserId);
   if (held?.role === 'admin' || held?.role === 'owner') return;
   if (!(await isBlocking(tx, caller.userId, asked.id))) throw errors.handoverNotBlocking();
-  if (held) await updateGrantRole(tx, held.id, 'admin');
-  else {
-    const row = { resourceId: asked.id, resourceType: asked.type, granteeType: 'user', granteeId: item.targetUserId } as const;
-    await insertGrant(tx, { ...row, role: 'admin', createdBy: caller.userId });
-  }
-  await audit(tx, caller, {
-    action: held ? 'grant.updated' : 'grant.created',
-    resource: asked,
-    subjectId: item.targetUserId,
-    details: { granteeType: 'user', role: 'admin', handover: true },
-  });
+  await raiseGrant(tx, caller, resource, { userId: item.targetUserId, role: 'admin' }, { handover: true });
 }
