@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Cell } from '../../src/api/workbooks/cells.ts';
+import { makeFlow } from '../../src/api/workbooks/flow.ts';
+import { listProblems } from '../../src/api/workbooks/problems.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -20,4 +23,28 @@ test('the metadata of a workbook, which lists hold, has 100,000 characters at mo
   const patched = await owner('PATCH', path, { body: { metadata: metadataOf(100_001) } });
   expect([patched.status, patched.body]).toMatchObject([400, { code: 'INVALID_INPUT', errors: [problem] }]);
   expect((await owner('PATCH', path, { body: { metadata: metadataOf(99_999) } })).status).toBe(200);
+});
+
+test('the cells of a workbook are looked at a few times each, however many paths lead to them', () => {
+  let looks = 0;
+  const paths = Array.from({ length: 30 }, (_, at) => ({ id: `p${at}`, label: '', color: '', conditions: [], gotoCellId: 'note' }));
+  const cells: Cell[] = Array.from({ length: 500 }, (_, at) => ({
+    get id() {
+      looks += 1;
+      return `b${at}`;
+    },
+    isCollapsed: false,
+    type: 'branch' as const,
+    paths,
+  }));
+  cells.push({ id: 'note', isCollapsed: false, type: 'markdown', content: ' ' });
+  const asked = { text: 'Which plot?', required: false, kind: 'number' as const };
+  cells.push({ id: 'plot', isCollapsed: false, type: 'question', name: 'plot', question: asked, isAnswered: false });
+  // a path to a cell that is no step leads to the first step behind it
+  const edges = makeFlow(cells)?.edges.filter(({ sourceHandle }) => typeof sourceHandle === 'string') ?? [];
+  expect(edges).toHaveLength(500 * 30);
+  expect(new Set(edges.map(({ target }) => target))).toEqual(new Set(['plot']));
+  expect(listProblems(cells, [])).toEqual([]);
+  // an edge names the cell that it begins at
+  expect(looks).toBeLessThan(500 * 30 * 3);
 });

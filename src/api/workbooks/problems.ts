@@ -21,9 +21,7 @@ function referenceProblems(type: 'protocol' | 'macro', id: string, used: Readonl
   return thing.isReadable ? [] : [error(`unreadable-${type}`, `You may not read ${type} ${id}, so you cannot publish this workbook.`)];
 }
 
-function branchProblems(cell: Extract<Cell, { type: 'branch' }>, cells: readonly Cell[]): Found[] {
-  const position = cells.indexOf(cell);
-  const known = new Map(cells.map(({ id }, index) => [id, index]));
+function branchProblems(cell: Extract<Cell, { type: 'branch' }>, position: number, known: ReadonlyMap<string, number>): Found[] {
   const sources = cell.paths.flatMap(({ conditions }) => conditions.map(({ sourceCellId }) => sourceCellId));
   const targets = cell.paths.flatMap(({ gotoCellId }) => (gotoCellId === undefined ? [] : [gotoCellId]));
   const unknownDefault = cell.defaultPathId !== undefined && !cell.paths.some(({ id }) => id === cell.defaultPathId);
@@ -38,8 +36,14 @@ function branchProblems(cell: Extract<Cell, { type: 'branch' }>, cells: readonly
   ];
 }
 
-function cellProblemsOf(cell: Cell, cells: readonly Cell[], used: ReadonlyMap<string, UsedThing>): Found[] {
-  const position = cells.indexOf(cell);
+interface Around {
+  cells: readonly Cell[];
+  /** The place of each cell. */
+  known: ReadonlyMap<string, number>;
+  used: ReadonlyMap<string, UsedThing>;
+}
+
+function cellProblemsOf(cell: Cell, position: number, { cells, known, used }: Around): Found[] {
   switch (cell.type) {
     case 'protocol':
       return referenceProblems('protocol', cell.payload.protocolId, used);
@@ -59,7 +63,7 @@ function cellProblemsOf(cell: Cell, cells: readonly Cell[], used: ReadonlyMap<st
       return isReservedColumn(column) ? [error('reserved-name', `'${column}' is a column that every measurement has.`)] : [];
     }
     case 'branch':
-      return branchProblems(cell, cells);
+      return branchProblems(cell, position, known);
     case 'command':
     case 'markdown':
     case 'output':
@@ -70,10 +74,11 @@ function cellProblemsOf(cell: Cell, cells: readonly Cell[], used: ReadonlyMap<st
 /** Lists everything that would stop a workbook from working in the field, or that looks like a slip, in the order of its cells. */
 export function listProblems(cells: readonly Cell[], things: readonly UsedThing[]): WorkbookProblem[] {
   const used = new Map(things.map((thing) => [thing.id, thing]));
+  const known = new Map(cells.map(({ id }, index) => [id, index]));
   const seen = new Set<string>();
   let family: string | undefined;
-  return cells.flatMap((cell) => {
-    const found = cellProblemsOf(cell, cells, used);
+  return cells.flatMap((cell, position) => {
+    const found = cellProblemsOf(cell, position, { cells, known, used });
     if (seen.has(cell.id)) found.push(error('duplicate-cell-id', 'An earlier cell has the same id.'));
     seen.add(cell.id);
     const kind = cell.type === 'protocol' ? used.get(cell.payload.protocolId)?.kind : undefined;
