@@ -14,33 +14,15 @@ export function canonicaliseQuestion(label: string): string {
 }
 
 /** Names that measurements have had, or will have, besides those of the catalogue. */
-const ALSO_RESERVED = [
-  '_id',
-  'annotations',
-  'client_id',
-  'contributor_id',
-  'custom_metadata',
-  'data',
-  'device_version',
-  'experiment_id',
-  'macro_context',
-  'macro_error',
-  'macro_filename',
-  'macro_id',
-  'macro_name',
-  'macro_output',
-  'output_data',
-  'questions_data',
-  'raw_id',
-  'skip_macro_processing',
-  'user_id',
-  'workbook_version_id',
-];
+const ALSO_RESERVED = `
+  _id annotations client_id contributor_id custom_metadata data device_version experiment_id macro_context macro_error
+  macro_filename macro_id macro_name macro_output output_data questions_data raw_id skip_macro_processing user_id
+  workbook_version_id`;
 
 const reserved: ReadonlySet<string> = new Set([
   ...listFixedColumns('raw_data').map(({ name }) => name.toLowerCase()),
   ...listFixedColumns('macro').map(({ name }) => name.toLowerCase()),
-  ...ALSO_RESERVED,
+  ...ALSO_RESERVED.trim().split(/\s+/),
 ]);
 
 /** Whether a name belongs to a column of every measurement table, so that no question and no metadata column may take it. */
