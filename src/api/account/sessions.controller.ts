@@ -27,7 +27,7 @@ export class SessionsController extends ApiController {
    */
   @Post('revoke-session')
   public async revokeSession(@Body() body: RevokeSession): Promise<StatusDone> {
-    if (isUuid(body.token)) await revokeSession(this.ctx, this.caller, body.token);
+    if (isUuid(body.token)) await revokeSession(this.ctx, this.caller, body.token, 'revocation');
     return { status: true };
   }
 

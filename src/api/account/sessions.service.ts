@@ -1,5 +1,5 @@
 import { audit } from '../../auth/audit.ts';
-import type { Caller } from '../../auth/caller.ts';
+import type { Actor, Caller } from '../../auth/caller.ts';
 import { endSession, endSessions } from '../../auth/sessions.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
@@ -21,19 +21,10 @@ export function requireFresh(caller: Caller): void {
   if (Date.now() - caller.via.createdAt.getTime() > FRESH_MS) throw errors.sessionNotFresh();
 }
 
-/** Signs out. */
-export const endOwnSession = (ctx: Context, session: { handle: string; userId: string }, requestId: string): Promise<void> =>
+/** Ends a person's session with this handle, if there is one: they sign out, or revoke it from another session. */
+export const revokeSession = (ctx: Context, actor: Actor, handle: string, by: 'sign-out' | 'revocation'): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    if (!(await endSession(tx, session.userId, session.handle))) return;
-    const by = { userId: session.userId, requestId };
-    await audit(tx, by, { action: 'session.ended', details: { session: session.handle, by: 'sign-out' } });
-  });
-
-/** Ends the caller's session with this handle, if there is one. */
-export const revokeSession = (ctx: Context, caller: Caller, handle: string): Promise<void> =>
-  ctx.db.transaction(async (tx) => {
-    if (!(await endSession(tx, caller.userId, handle))) return;
-    await audit(tx, caller, { action: 'session.ended', details: { session: handle, by: 'revocation' } });
+    if (await endSession(tx, actor.userId, handle)) await audit(tx, actor, { action: 'session.ended', details: { session: handle, by } });
   });
 
 /** Ends all sessions of the caller's, except this one if it is to be kept. */

@@ -17,7 +17,7 @@ import type {
   Succeeded,
 } from './account.model.ts';
 import { findAccountUser } from './account.queries.ts';
-import { endOwnSession } from './sessions.service.ts';
+import { revokeSession } from './sessions.service.ts';
 import { sendCode, signInByCode, signInByLink } from './sign-in.service.ts';
 
 @Route('api/v1/auth')
@@ -97,7 +97,8 @@ export class SignInController extends ApiController {
   @Middlewares(protectPublicWrite)
   public async signOut(): Promise<Succeeded> {
     const admission = await admitBySession(this.request, this.response);
-    if (admission) await endOwnSession(this.ctx, admission, this.exchange.requestId);
+    const { requestId } = this.exchange;
+    if (admission) await revokeSession(this.ctx, { userId: admission.userId, requestId }, admission.handle, 'sign-out');
     this.response.removeHeader('Set-Cookie');
     clearSessionCookie(this.ctx, this.response);
     return { success: true };

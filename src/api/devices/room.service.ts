@@ -43,22 +43,10 @@ interface RoomOptions {
 /** Makes a registry whose changes end only when the broker of this process has heard of them. */
 const known = (registry: DeviceRegistry, tell: (thingName: string) => Promise<void>): DeviceRegistry => ({
   ...registry,
-  setPolicies: async (thing, documents) => {
-    await registry.setPolicies(thing, documents);
-    await tell(thing);
-  },
-  revokeCertificate: async (thing, id) => {
-    await registry.revokeCertificate(thing, id);
-    await tell(thing);
-  },
-  deleteCertificate: async (thing, id, end) => {
-    await registry.deleteCertificate(thing, id, end);
-    await tell(thing);
-  },
-  deleteThing: async (thing) => {
-    await registry.deleteThing(thing);
-    await tell(thing);
-  },
+  setPolicies: (thing, documents) => registry.setPolicies(thing, documents).then(() => tell(thing)),
+  revokeCertificate: (thing, id) => registry.revokeCertificate(thing, id).then(() => tell(thing)),
+  deleteCertificate: (thing, id, end) => registry.deleteCertificate(thing, id, end).then(() => tell(thing)),
+  deleteThing: (thing) => registry.deleteThing(thing).then(() => tell(thing)),
 });
 
 /** Opens the registry that is configured: AWS IoT Core, or the embedded one. */

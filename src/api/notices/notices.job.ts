@@ -4,13 +4,7 @@ import type { JobHandler } from '../../jobs/queue.ts';
 import type { Written } from '../../mail/letters/frame.ts';
 import { joinDecision, joinRequest, writeOrganizationInvitation, writeResourceInvitation } from '../../mail/letters/notices.ts';
 import { noteUnsent } from '../mail/mail.service.ts';
-import {
-  findAddress,
-  findExperimentRequest,
-  findOrganizationInvitation,
-  findOrganizationRequest,
-  findResourceInvitation,
-} from './notices.queries.ts';
+import { findAddress, findOrganizationInvitation, findRequest, findResourceInvitation } from './notices.queries.ts';
 import { SEND_NOTICE, type Notice } from './notices.service.ts';
 
 interface Outgoing {
@@ -19,14 +13,6 @@ interface Outgoing {
   byId: string;
   letter: Written;
 }
-
-const PLURAL: Readonly<Record<string, string>> = {
-  experiment: 'experiments',
-  macro: 'macros',
-  protocol: 'protocols',
-  workbook: 'workbooks',
-  device: 'devices',
-};
 
 /** Looks up what a notice is about and who gets it; null when it is not owed any more. */
 async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoing | null> {
@@ -40,27 +26,25 @@ async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoi
     case 'resource-invitation': {
       const found = await findResourceInvitation(db, notice.invitationId);
       if (!found) return null;
-      const path = found.resourceId === null ? '' : `/${PLURAL[found.kind] ?? ''}/${found.resourceId}`;
+      const path = found.resourceId === null ? '' : `/${found.kind}s/${found.resourceId}`;
       return { to: found.email, byId: found.byId, letter: writeResourceInvitation({ ...found, url: `${baseUrl}/platform${path}` }) };
     }
     case 'organization-join-request':
     case 'experiment-join-request': {
-      const isExperiment = notice.kind === 'experiment-join-request';
-      const found = await (isExperiment ? findExperimentRequest : findOrganizationRequest)(db, notice.requestId);
+      const found = await findRequest(db, notice);
       const to = (await findAddress(db, notice.recipientId))?.email;
       if (found?.status !== 'pending' || to == null) return null;
-      const url = `${baseUrl}/platform/${isExperiment ? 'experiments' : 'organizations'}/${found.targetId}`;
+      const url = `${baseUrl}/platform/${found.path}`;
       return { to, byId: found.requesterId, letter: joinRequest({ ...found, url }) };
     }
     case 'organization-join-decision':
     case 'experiment-join-decision': {
-      const isExperiment = notice.kind === 'experiment-join-decision';
-      const found = await (isExperiment ? findExperimentRequest : findOrganizationRequest)(db, notice.requestId);
+      const found = await findRequest(db, notice);
       if (!found || found.requesterEmail === null) return null;
-      const url = `${baseUrl}/platform/${isExperiment ? 'experiments' : 'organizations'}/${found.targetId}`;
+      const url = `${baseUrl}/platform/${found.path}`;
       const approved = found.status === 'approved';
       const letter =
-        isExperiment && approved
+        notice.kind === 'experiment-join-decision' && approved
           ? writeResourceInvitation({ by: 'Somebody who answers for it', kind: 'experiment', name: found.to, tier: 'viewer', url })
           : joinDecision({ to: found.to, approved, url });
       return { to: found.requesterEmail, byId: found.targetId, letter };

@@ -19,6 +19,8 @@ export const findResourceInvitation = (db: Queryable, id: string) =>
 
 export interface RequestFacts {
   targetId: string;
+  /** Of the page of what they ask to join. */
+  path: string;
   to: string;
   by: string;
   requesterId: string;
@@ -28,17 +30,21 @@ export interface RequestFacts {
   requesterEmail: string | null;
 }
 
-export const findOrganizationRequest = (db: Queryable, id: string) =>
+const findOrganizationRequest = (db: Queryable, id: string) =>
   db.one<RequestFacts>(sql('notices.organizationRequest')`
-    select j.organization_id as "targetId", o.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail"
+    select j.organization_id as "targetId", 'organizations/' || j.organization_id as path, o.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail"
     from organization_join_requests j join organizations o on o.id = j.organization_id join people p on p.user_id = j.user_id
     where j.id = ${id}`);
 
-export const findExperimentRequest = (db: Queryable, id: string) =>
+const findExperimentRequest = (db: Queryable, id: string) =>
   db.one<RequestFacts>(sql('notices.experimentRequest')`
-    select j.experiment_id as "targetId", r.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail"
+    select j.experiment_id as "targetId", 'experiments/' || j.experiment_id as path, r.name as "to", p.first_name || ' ' || p.last_name as by, j.user_id as "requesterId", j.message, j.status, p.email as "requesterEmail"
     from experiment_join_requests j join resources r on r.id = j.experiment_id join people p on p.user_id = j.user_id
     where j.id = ${id}`);
+
+/** Finds the request to join that a notice is about. */
+export const findRequest = (db: Queryable, { kind, requestId }: { kind: string; requestId: string }) =>
+  (kind.startsWith('experiment-') ? findExperimentRequest : findOrganizationRequest)(db, requestId);
 
 /** Finds the address of an active person. */
 export const findAddress = (db: Queryable, userId: string) =>

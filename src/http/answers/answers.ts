@@ -63,14 +63,18 @@ export const readPageOrWhole = (asked: PageQuery): PageAsked & { limit: number; 
 /** Common clients, such as fetch of Node, take 16 kB of headers; a longer answer would be lost to them whole. */
 const LONGEST_LINKS = 12_000;
 
-/** Sets Link, which repeats the query; not where a long query would make it longer than clients take. */
-function setLinks(response: Response, links: readonly string[]): void {
-  const text = links.join(', ');
+type Place = Readonly<Record<string, string | number>>;
+
+/** Sets Link to the places that there are, which repeats the query; not where a long query would make it longer than clients take. */
+function setLinks(response: Response, places: Readonly<Record<string, Place | false>>): void {
+  const text = Object.entries(places)
+    .flatMap(([rel, place]) => (place === false ? [] : [printLink(response, rel, place)]))
+    .join(', ');
   if (text !== '' && text.length <= LONGEST_LINKS) response.setHeader('Link', text);
 }
 
 /** A link to the same list with another place in its query. */
-function printLink({ req: { originalUrl, path } }: Response, rel: string, place: Readonly<Record<string, string | number>>): string {
+function printLink({ req: { originalUrl, path } }: Response, rel: string, place: Place): string {
   const query = new URLSearchParams(originalUrl.split('?')[1] ?? '');
   // a cursor takes the place of a page
   if ('cursor' in place) query.delete('page');
@@ -83,20 +87,19 @@ export function setListHeaders<T>(response: Response, { rows, total }: Counted<T
   const exact = total <= COUNT_LIMIT || response.req.get('prefer') === 'count=exact';
   response.setHeader('X-Total-Count', String(exact ? total : COUNT_LIMIT));
   if (!exact) response.setHeader('X-Total-Count-Exact', 'false');
-  const link = (target: number, rel: string) => printLink(response, rel, { page: target, pageSize });
   const last = Math.max(1, Math.ceil(total / pageSize));
-  const links = [link(1, 'first')];
-  if (page > 1) links.push(link(page - 1, 'prev'));
-  if (page < last) links.push(link(page + 1, 'next'));
-  if (exact) links.push(link(last, 'last'));
-  setLinks(response, links);
+  setLinks(response, {
+    first: { page: 1, pageSize },
+    prev: page > 1 && { page: page - 1, pageSize },
+    next: page < last && { page: page + 1, pageSize },
+    last: exact && { page: last, pageSize },
+  });
   return rows;
 }
 
 /** Sets Link of a page that is reached by cursors: the same query, from another place. */
 export function setCursorLinks(response: Response, { previous, next }: { previous: string | null; next: string | null }): void {
-  const link = (cursor: string | null, rel: string) => (cursor === null ? [] : [printLink(response, rel, { cursor })]);
-  setLinks(response, [...link(previous, 'prev'), ...link(next, 'next')]);
+  setLinks(response, { prev: previous !== null && { cursor: previous }, next: next !== null && { cursor: next } });
 }
 
 /** Sets X-Total-Count and Link of a list that is asked by `limit` and `offset`. */
@@ -107,12 +110,12 @@ export function setWindowHeaders<T>(
 ): T[] {
   response.setHeader('X-Total-Count', String(total));
   if (limit === 0) return rows;
-  const link = (start: number, rel: string) => printLink(response, rel, { limit, offset: start });
-  const links = [link(0, 'first')];
-  if (offset > 0) links.push(link(Math.max(0, offset - limit), 'prev'));
-  if (offset + limit < total) links.push(link(offset + limit, 'next'));
-  links.push(link(Math.max(0, Math.ceil(total / limit) - 1) * limit, 'last'));
-  setLinks(response, links);
+  setLinks(response, {
+    first: { limit, offset: 0 },
+    prev: offset > 0 && { limit, offset: Math.max(0, offset - limit) },
+    next: offset + limit < total && { limit, offset: offset + limit },
+    last: { limit, offset: Math.max(0, Math.ceil(total / limit) - 1) * limit },
+  });
   return rows;
 }
 
