@@ -35,6 +35,7 @@ function modernise(schema: unknown): unknown {
   // a member of that name is no keyword
   if (typeof nullable === 'object') return { ...rest, nullable };
   if (nullable !== true) return rest;
+  if (rest.enum?.every((value) => value === null)) return { ...rest, type: 'null', enum: undefined };
   if (typeof rest.type === 'string')
     return { ...rest, type: [rest.type, 'null'], ...(rest.enum && !rest.enum.includes(null) ? { enum: [...rest.enum, null] } : {}) };
   // what has neither a type nor a reference may be null already

@@ -64,11 +64,8 @@ for (const [name, shape] of Object.entries(SHAPES)) nameShape(name, shape);
 /** A union by type says which member tells the types apart, so that only the rules of one type are looked at. */
 const sayKinds: NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override'] = ({ zodSchema, jsonSchema }) => {
   if (!(zodSchema instanceof z.ZodType) || !isUnion(zodSchema)) return;
-  const names = zodSchema.options.map((option) => [kindOf(zodSchema, option), named.get(option)?.id] as const);
-  const mapping = names.every(([, id]) => id !== undefined)
-    ? { mapping: Object.fromEntries(names.map(([kind, id = '']) => [kind, pointTo(id)])) }
-    : {};
-  Object.assign(jsonSchema, { type: 'object', discriminator: { propertyName: zodSchema.def.discriminator, ...mapping } });
+  const mapping = Object.fromEntries(zodSchema.options.map((option) => [kindOf(zodSchema, option), pointTo(named.get(option)?.id ?? '')]));
+  Object.assign(jsonSchema, { type: 'object', discriminator: { propertyName: zodSchema.def.discriminator, mapping } });
 };
 
 interface Model {
@@ -131,18 +128,15 @@ export function makeShapedSchemas(models: Readonly<Record<string, Model>>): Reco
 }
 
 const listFiles = (description: string) => ({ type: 'array', description, minItems: 1, items: { type: 'string', format: 'binary' } });
-const targetKind = { description: 'Whether the files make a new table, or are added to one.' };
+const targetKind = { type: 'string', enum: ['new', 'existing'], description: 'Whether the files make a new table, or are added to one.' };
 
 /** A form of fields, then files. */
 function makeForm(shape: z.ZodType, files: Readonly<Record<string, object>>, required: readonly string[]): object {
-  const {
-    $schema: _dialect,
-    oneOf,
-    ...rest
-  } = z.toJSONSchema(shape, { io: 'input', override: sayKinds }) as { $schema: unknown; oneOf: Schema[] };
+  // its kinds have no names, so that no discriminator may tell them apart
+  const { oneOf } = z.toJSONSchema(shape, { io: 'input' }) as { oneOf: Schema[] };
   // fields come before files, and a generator sends members in the order in which they stand here
   const properties = { ...Object.assign({}, ...oneOf.map((kind) => kind.properties)), targetKind, ...files };
-  const schema = { ...rest, properties, required: ['sourceKind', 'targetKind', ...required], oneOf };
+  const schema = { type: 'object', properties, required: ['sourceKind', 'targetKind', ...required], oneOf };
   return { required: true, content: { 'multipart/form-data': { schema } } };
 }
 

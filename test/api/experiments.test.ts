@@ -221,7 +221,7 @@ describe('GET /api/v1/experiments', () => {
     const typo = await site.as(site.cast.owner)('GET', '/api/v1/experiments', { query: { pagesize: 2 } });
     expect(typo).toMatchObject({
       status: 400,
-      body: { errors: [{ path: '?pagesize', message: expect.stringContaining('pageSize') }] },
+      body: { errors: [{ path: '?pagesize', message: expect.stringMatching(/^There is no such parameter\. Did you mean 'pageSize'/) }] },
     });
     expect((await site.as(site.cast.owner)('GET', '/api/v1/experiments', { query: { pageSize: 101 } })).status).toBe(400);
   });

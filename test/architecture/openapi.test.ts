@@ -36,3 +36,32 @@ test('every list is read in pages; what is looked up, and one page of rows, has 
   });
   expect(whole).toEqual([]);
 });
+
+interface Schema {
+  type?: string | string[];
+  enum?: unknown[];
+  oneOf?: { $ref?: string }[];
+  discriminator?: { propertyName: string; mapping?: Record<string, string> };
+}
+
+/** Every schema of the document, by its place; what an example holds is none. */
+function listSchemas(part: unknown, place = ''): { place: string; schema: Schema }[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const members = Object.entries(part).filter(([name]) => !name.startsWith('example'));
+  return [{ place, schema: part }, ...members.flatMap(([name, member]) => listSchemas(member, `${place}/${name}`))];
+}
+const schemas = listSchemas(document);
+
+test('a discriminator tells apart what has a name, each by one value: generators look at nothing else', () => {
+  const told = schemas.flatMap(({ place, schema: { oneOf = [], discriminator } }) =>
+    typeof discriminator?.propertyName === 'string'
+      ? [{ place, kinds: oneOf.map(({ $ref }) => $ref), mapped: Object.values(discriminator.mapping ?? {}) }]
+      : [],
+  );
+  expect(told.length).toBeGreaterThan(5);
+  expect(told.filter(({ kinds, mapped }) => kinds.includes(undefined) || kinds.join() !== mapped.join())).toEqual([]);
+});
+
+test('what may be null alone has the type of null', () => {
+  expect(schemas.filter(({ schema }) => Array.isArray(schema.enum) && schema.enum.every((value) => value === null))).toEqual([]);
+});

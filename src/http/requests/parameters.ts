@@ -24,7 +24,7 @@ export function refuseUnknownParameters(request: Request): void {
   throw errors.invalidInput().with({
     problems: unknown.map((name) => ({
       path: `?${name.slice(0, 64)}`,
-      message: `unknown parameter${suggestNames(name, operation.queryNames)}`,
+      message: `There is no such parameter.${suggestNames(name, operation.queryNames)}`,
     })),
   });
 }
