@@ -32,6 +32,7 @@ const HEADERS: Readonly<Record<string, object>> = {
   'Content-Disposition': text('The name of the file.'),
   'Content-Range': text('The bytes of the file that are sent, and how many it has.'),
   ETag: text('The version of what is answered, for If-Match and If-None-Match.'),
+  'Idempotency-Replayed': text('`true` where this is the answer that the first request with this Idempotency-Key got.'),
   'Last-Modified': text('When the file was written, as an HTTP date.'),
   Link: text('Other pages of the list, by rel: first, prev, next, last (RFC 8288).'),
   'Retry-After': count('Seconds to wait before the call is worth repeating.'),
@@ -82,6 +83,8 @@ const BODY = codes(
 );
 /** What Postgres says of a change: the constraint that it breaks (`src/database/errors.ts`). */
 const CHANGE = codes('originMissing', 'originNotTrusted', 'conflict');
+/** Conflicts that pass by themselves: they say when to ask again. */
+export const PASSING_CONFLICTS = codes('deviceBusy', 'exportNotReady', 'idempotencyInProgress');
 const REPEATED = codes('idempotencyKeyInvalid', 'idempotencyKeyReused', 'idempotencyInProgress');
 
 /** Codes of the database, by the operations that can meet them; nothing in their code names them. */
@@ -148,7 +151,8 @@ function edgeCodes(method: string, path: string, { security = [], parameters = [
 
 /** A refusal of a status, with the codes that tell why. */
 function refusal(status: number, refused: readonly string[]): object {
-  const headers = (REFUSAL_HEADERS[status] ?? []).map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
+  const named = refused.some((code) => PASSING_CONFLICTS.includes(code)) ? ['Retry-After'] : (REFUSAL_HEADERS[status] ?? []);
+  const headers = named.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
   return {
     description: refused.map((code) => `\`${code}\``).join(', '),
     ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
@@ -204,7 +208,9 @@ export function declareAnswers(method: string, path: string, operation: Operatio
   const unknown = headers.filter((name) => !(name in HEADERS) && !USUAL.includes(name));
   if (unknown.length > 0)
     throw new Error(`${operation.operationId} sends ${unknown.join(', ')}, which scripts/contract/responses.ts does not describe`);
-  const sent = headers.filter((name) => name in HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
+  const sent = [...headers, ...(asked.includes('Idempotency-Key') ? ['Idempotency-Replayed'] : [])]
+    .filter((name) => name in HEADERS)
+    .map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
   for (const [status, response] of Object.entries(operation.responses))
     if (/^[23]/.test(status) && sent.length > 0) response.headers = { ...response.headers, ...Object.fromEntries(sent) };
   if (headers.includes('ETag') && method === 'get')

@@ -5,6 +5,7 @@ import { checkExample, type Example } from '../../scripts/contract/example-check
 
 interface Response {
   description?: string;
+  headers?: Record<string, object>;
   content?: Record<string, { schema: object; example?: unknown }>;
   'x-codes'?: string[];
   $ref?: string;
@@ -133,6 +134,18 @@ describe('the published document', () => {
   test('every property says what it is, wherever it stands', () => {
     expect(listUndescribed({ taken: { properties: { id: { description: 'One.' }, of: { $ref: '#' } } } })).toEqual(['/taken of']);
     expect(listUndescribed(document)).toEqual([]);
+  });
+
+  test('what may be sent again says so: a conflict that passes by Retry-After, a kept answer by Idempotency-Replayed', () => {
+    const creations = operations.filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'Idempotency-Key'));
+    const wrong = creations.filter(({ responses }) => {
+      const [made] = Object.entries(responses).flatMap(([status, response]) => (status.startsWith('2') ? [response] : []));
+      return !made?.headers?.['Idempotency-Replayed'] || !responses['409']?.headers?.['Retry-After'];
+    });
+    expect(creations.length).toBeGreaterThan(20);
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+    const export409 = operations.find(({ operationId }) => operationId === 'downloadExport')?.responses['409'];
+    expect(export409?.headers).toHaveProperty('Retry-After');
   });
 
   test('headers of a request are declared where they are read, and nowhere else', () => {

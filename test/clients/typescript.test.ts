@@ -1,16 +1,19 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bodyOf, connect, type Fieldlake } from '../../clients/typescript/src/client.ts';
 import { eachOf } from '../../clients/typescript/src/paging.ts';
 import { changesOf, type Change } from '../../clients/typescript/src/changes.ts';
 import { ProblemError, retryAfter, UnreachableError } from '../../clients/typescript/src/problem.ts';
 import { batchesOf, readPage, readPages, rowsOf } from '../../clients/typescript/src/rows.ts';
 import { previewFiles, uploadFiles } from '../../clients/typescript/src/uploads.ts';
+import { sql } from '../../src/database/sql.ts';
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -179,6 +182,40 @@ describe('repeats', () => {
     expect(uploads.map(({ uploadId }) => uploadId)).toContain(again.uploadId);
     expect(uploads).toHaveLength(2);
     await expect(toNew()).rejects.toMatchObject({ status: 409, code: 'TABLE_NAME_TAKEN' });
+  });
+
+  test('files whose first try still runs are taken when it has ended', async () => {
+    const key = randomUUID();
+    const first = request(`${site.server.baseUrl}/api/v1/experiments/${id}/data/uploads`, {
+      method: 'POST',
+      headers: { 'x-api-key': site.cast.owner.apiKey, 'idempotency-key': key, 'content-type': 'multipart/form-data; boundary=x' },
+    });
+    const fields = { sourceKind: 'csv', targetKind: 'new', targetName: 'kept' } as const;
+    const parts = Object.entries(fields).map(
+      ([name, value]) => `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    );
+    first
+      .on('error', () => undefined)
+      .write(`${parts.join('')}--x\r\ncontent-disposition: form-data; name="files"; filename="kept.csv"\r\n\r\na\n`);
+    const files = [new File(['a\n1\n'], 'kept.csv')];
+    const send = (tries: number, whenRefused: () => void = () => undefined) => {
+      const counted = connect({
+        baseUrl: site.server.baseUrl,
+        apiKey: site.cast.owner.apiKey,
+        retries: { tries },
+        fetch: async (asked) => {
+          const answer = await fetch(asked);
+          if (answer.status === 409) whenRefused();
+          return answer;
+        },
+      });
+      return uploadFiles(counted, id, fields, files, { key });
+    };
+    const isHeld = () => site.db.one(sql('test')`select 1 from idempotency_keys where key = ${key}`);
+    await vi.waitUntil(isHeld, { timeout: 10_000 });
+    await expect(send(1)).rejects.toMatchObject({ status: 409, code: 'IDEMPOTENCY_IN_PROGRESS', retryAfter: 1 });
+    const { uploadTableName } = await send(4, () => first.destroy());
+    expect(uploadTableName).toBe('kept');
   });
 
   test('files are looked at before they are sent, large ones by their beginnings', async () => {

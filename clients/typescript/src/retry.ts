@@ -36,7 +36,7 @@ export function waitFor(seconds: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Sends with repeats. A request that may be repeated is sent again when no answer came, or when the answer says that it passes (429, 502, 503,
- * 504): after `Retry-After`, else after a pause that doubles and is drawn at random. An UnreachableError of `send` is not tried again. Errors:
+ * 504, and 409 with `Retry-After`, such as that the first try still runs): after `Retry-After`, else after a pause that doubles and is drawn at random. An UnreachableError of `send` is not tried again. Errors:
  * UnreachableError, and the signal's reason.
  */
 export function withRetries(send: Send, { tries, longestPauseSeconds }: RetrySettings): Send {
@@ -47,7 +47,8 @@ export function withRetries(send: Send, { tries, longestPauseSeconds }: RetrySet
       try {
         // the body of a request can be read once, so each try sends a copy
         const response = await send(isLast ? request : request.clone());
-        const asked = PASSING.has(response.status) ? (retryAfter(response.headers) ?? usual) : null;
+        const told = PASSING.has(response.status) || response.status === 409 ? retryAfter(response.headers) : null;
+        const asked = told ?? (PASSING.has(response.status) ? usual : null);
         if (isLast || asked === null || asked > longestPauseSeconds) return response;
         await response.body?.cancel();
         await waitFor(asked, request.signal);
