@@ -133,9 +133,15 @@ const targetKind = { type: 'string', enum: ['new', 'existing'], description: 'Wh
 /** A form of fields, then files. */
 function makeForm(shape: z.ZodType, files: Readonly<Record<string, object>>, required: readonly string[]): object {
   // its kinds have no names, so that no discriminator may tell them apart
-  const { oneOf } = z.toJSONSchema(shape, { io: 'input' }) as { oneOf: Schema[] };
+  const { oneOf: told } = z.toJSONSchema(shape, { io: 'input' }) as { oneOf: (Schema & { required: string[] })[] };
+  // a generator that makes a class of each kind looks at nothing beside it
+  const oneOf = told.map((kind) => ({
+    ...kind,
+    properties: { ...kind.properties, ...files },
+    required: [...kind.required, ...required],
+  }));
   // fields come before files, and a generator sends members in the order in which they stand here
-  const properties = { ...Object.assign({}, ...oneOf.map((kind) => kind.properties)), targetKind, ...files };
+  const properties = { ...Object.assign({}, ...told.map((kind) => kind.properties)), targetKind, ...files };
   const schema = { type: 'object', properties, required: ['sourceKind', 'targetKind', ...required], oneOf };
   return { required: true, content: { 'multipart/form-data': { schema } } };
 }

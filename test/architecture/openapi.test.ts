@@ -65,3 +65,15 @@ test('a discriminator tells apart what has a name, each by one value: generators
 test('what may be null alone has the type of null', () => {
   expect(schemas.filter(({ schema }) => Array.isArray(schema.enum) && schema.enum.every((value) => value === null))).toEqual([]);
 });
+
+test('each kind of a form has the files, too: generators make a type of each, of nothing else', () => {
+  interface Kind {
+    properties?: Record<string, unknown>;
+    required?: string[];
+  }
+  const forms = schemas.filter(({ place }) => place.endsWith('/multipart/form-data/schema')) as { schema: { oneOf?: Kind[] } }[];
+  const kinds = forms.flatMap(({ schema: { oneOf = [] } }) => oneOf);
+  expect(kinds).toHaveLength(4);
+  expect(kinds.filter(({ properties = {} }) => !('files' in properties))).toEqual([]);
+  expect(kinds.map(({ required = [] }) => required.includes('files'))).toEqual([true, true, false, false]);
+});
