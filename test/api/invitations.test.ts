@@ -36,6 +36,14 @@ describe.each(['experiment', 'macro', 'protocol', 'workbook', 'device'] as const
     });
     const letter = await nextLetter(site, email, 0);
     expect(letter).toContain(`Subject: Added to ${resourceType} on the fieldlake Platform`);
+    const page = {
+      experiment: 'experiments',
+      macro: 'library/macros',
+      protocol: 'library/protocols',
+      workbook: 'library/workbooks',
+      device: 'devices',
+    };
+    expect(letter.replace(/=\r?\n/g, '')).toContain(`${site.server.baseUrl}/platform/${page[resourceType]}/${resource.id}`);
     expect((await invite({ resourceType, resourceId: resource.id, email, tier: 'viewer' })).body).toEqual(made.body);
     const list = (person = site.cast.owner) =>
       site.as(person)('GET', '/api/v1/invitations', { query: { resourceType, resourceId: resource.id } });

@@ -132,6 +132,16 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
   await site.signIn(guest.page, address);
   await guest.page.getByRole('link', { name: 'Barley 2026' }).waitFor();
   await guest.context.close();
+  // the letter about a thing of the library leads to it
+  const { id: macro } = await call('POST', '/macros', { name: 'Greenness', language: 'javascript', code: 'return { spad: 1 };' });
+  await call('POST', '/invitations', { resourceType: 'macro', resourceId: macro, email: 'partner@field.example', tier: 'viewer' });
+  const addressIn = (letter = '') => /https?:\S+\/platform\/\S*macros\/[\da-f-]{36}/.exec(letter.replace(/=\r?\n/g, ''))?.[0];
+  await expect.poll(() => addressIn(lettersTo({ dataDir: site.dataDir }, 'partner@field.example')[0])).toBeTruthy();
+  const partner = await openVisitor(browser, 'desk', EXPECTED);
+  await site.signIn(partner.page, 'partner@field.example');
+  await partner.page.goto(addressIn(lettersTo({ dataDir: site.dataDir }, 'partner@field.example')[0])!);
+  await partner.page.getByRole('heading', { level: 1, name: 'Greenness' }).waitFor();
+  await partner.context.close();
   await page.getByLabel('Name or email address').fill('other@field.example');
   await page.getByRole('button', { name: 'Invite other@field.example' }).click();
   await page.getByRole('button', { name: 'Take back the invitation of other@field.example' }).click();

@@ -14,6 +14,9 @@ interface Outgoing {
   letter: Written;
 }
 
+/** Kinds of things that the console shows in its library. */
+const IN_LIBRARY: ReadonlySet<string> = new Set(['macro', 'protocol', 'workbook']);
+
 /** Looks up what a notice is about and who gets it; null when it is not owed any more. */
 async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoing | null> {
   switch (notice.kind) {
@@ -26,7 +29,8 @@ async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoi
     case 'resource-invitation': {
       const found = await findResourceInvitation(db, notice.invitationId);
       if (!found) return null;
-      const path = found.resourceId === null ? '' : `/${found.kind}s/${found.resourceId}`;
+      const room = IN_LIBRARY.has(found.kind) ? '/library' : '';
+      const path = found.resourceId === null ? '' : `${room}/${found.kind}s/${found.resourceId}`;
       return { to: found.email, byId: found.byId, letter: writeResourceInvitation({ ...found, url: `${baseUrl}/platform${path}` }) };
     }
     case 'organization-join-request':
