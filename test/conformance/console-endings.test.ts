@@ -129,10 +129,7 @@ test('an account is deleted by its own person, and what keeps it is named', { ti
   await panel.getByRole('link', { name: 'Ours' }).click();
   await page.getByLabel('Name or email address').fill('owner@leaf-lab.example');
   await page.getByRole('button', { name: 'Share with Owner Sample' }).click();
-  await page
-    .getByText(/may read and contribute/)
-    .first()
-    .waitFor();
+  await page.getByRole('region', { name: 'Who has access' }).getByText('Owner Sample').waitFor();
   await page.goto(`${site.server.baseUrl}/account`);
   await panel.getByLabel('Who becomes an admin of Ours').selectOption('Owner Sample');
   await looksRight(page, 'account-hand-over-desk');
