@@ -155,6 +155,7 @@ test('registers an instrument, certifies and binds it, and sees what it measures
       `blue-${n}`,
       new Date(Date.now() - n * 7_200_000),
     ).body,
+    device_firmware: n < 2 ? '2.1' : '2.0',
     latitude: 51.9851,
     longitude: 5.6641,
   }));
@@ -170,6 +171,10 @@ test('registers an instrument, certifies and binds it, and sees what it measures
   await recent.getByText('What was measured').first().click();
   await recent.locator('pre').first().waitFor();
   await page.getByRole('region', { name: 'Connections' }).getByText('connected', { exact: true }).waitFor();
+  // the newest first
+  const ran = page.getByRole('region', { name: 'Firmware' }).getByRole('listitem');
+  expect(await ran.locator('.serial').allTextContents()).toEqual(['2.1', '2.0']);
+  expect(await ran.locator('.number').allTextContents()).toEqual(['2 measurements', '3 measurements']);
   await looksRight(page, 'device-desk');
   await page.getByRole('link', { name: 'a month' }).click();
   await page.waitForURL(/days=31/);

@@ -5,7 +5,7 @@ import { words } from '../words.ts';
 import { BoundPanel } from './bound.tsx';
 import { CertificatePanel } from './certificate.tsx';
 import { ConnectPanel } from './connect.tsx';
-import { EventsPanel, GlancePanel, RecentPanel, ThroughputPanel } from './monitoring.tsx';
+import { EventsPanel, FirmwarePanel, GlancePanel, RecentPanel, ThroughputPanel } from './monitoring.tsx';
 import { deviceQuery, monitoringQuery } from './queries.ts';
 import { SPANS } from './search.ts';
 import { SettingsPanel } from './settings.tsx';
@@ -63,6 +63,7 @@ export function DevicePage() {
           <ThroughputPanel monitoring={monitoring.data} name={said.device.chart(name, said.device.spans[days])} />
           <RecentPanel monitoring={monitoring.data} />
           <EventsPanel monitoring={monitoring.data} />
+          <FirmwarePanel monitoring={monitoring.data} />
         </div>
         <div className="stack">
           {deviceType === 'mobile' ? null : (

@@ -143,6 +143,29 @@ export function RecentPanel({ monitoring }: Watched) {
   );
 }
 
+/** Which firmware a device has run. */
+export function FirmwarePanel({ monitoring }: Watched) {
+  const { shown, more } = useFirst((monitoring?.firmwareHistory ?? []).toReversed());
+  return (
+    <section className="panel" aria-labelledby="firmware">
+      <h2 id="firmware">{said.firmware}</h2>
+      {monitoring === undefined ? <Waiting /> : shown.length === 0 ? <p className="quiet">{said.firmwareNone}</p> : null}
+      <ul className="rows tight">
+        {shown.map(({ version, firstSeen, lastSeen, count }) => (
+          <li key={firstSeen}>
+            <div>
+              <p className="serial">{version}</p>
+              <p className="small quiet">{said.firmwareRan(momentText(firstSeen), momentText(lastSeen))}</p>
+            </div>
+            <span className="small quiet number">{said.firmwareCount(countText(count))}</span>
+          </li>
+        ))}
+      </ul>
+      {more}
+    </section>
+  );
+}
+
 /** When a device came and went. */
 export function EventsPanel({ monitoring }: Watched) {
   const { shown, more } = useFirst((monitoring?.events ?? []).toReversed());
