@@ -23,7 +23,7 @@ import { startWorker } from './worker.ts';
 /** Milliseconds for which every answer says that its connection will close. Then idle connections are closed. */
 const NOTICE_MS = 1_000;
 /** Milliseconds that a process which is told to stop while it starts waits for that, so that what it began ends with it. */
-const START_MS = 10_000;
+const START_MS = 25_000;
 
 export interface RunningServer {
   context: Context;
