@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { experimentQuery } from '../experiments/queries.ts';
 import { agoText, countText, momentText } from '../shell/format.ts';
 import { words } from '../words.ts';
@@ -17,19 +17,33 @@ interface Watched {
 
 const Waiting = () => <p className="quiet">{words.waiting}</p>;
 
-/** Shows the first entries of a list until somebody wants all. */
-function useFirst<T>(all: readonly T[]) {
+interface WatchedListProps<T> extends Watched {
+  id: string;
+  title: string;
+  none: string;
+  list: (monitoring: Monitoring) => readonly T[];
+  row: (each: T, index: number) => ReactNode;
+}
+
+/** A panel with the first entries of a list, until somebody wants all. */
+function WatchedList<T>({ id, title, none, monitoring, list, row }: WatchedListProps<T>) {
   const [isWhole, setWhole] = useState(false);
-  const left = isWhole ? 0 : Math.max(0, all.length - FIRST_SHOWN);
-  const more =
-    left === 0 ? null : (
-      <p>
-        <button type="button" className="button" onClick={() => setWhole(true)}>
-          {said.more(left)}
-        </button>
-      </p>
-    );
-  return { shown: left === 0 ? all : all.slice(0, FIRST_SHOWN), more };
+  const all = monitoring === undefined ? [] : list(monitoring);
+  const shown = isWhole ? all : all.slice(0, FIRST_SHOWN);
+  return (
+    <section className="panel" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {monitoring === undefined ? <Waiting /> : all.length === 0 ? <p className="quiet">{none}</p> : null}
+      <ul className="rows tight">{shown.map(row)}</ul>
+      {shown.length === all.length ? null : (
+        <p>
+          <button type="button" className="button" onClick={() => setWhole(true)}>
+            {said.more(all.length - shown.length)}
+          </button>
+        </p>
+      )}
+    </section>
+  );
 }
 
 /** The figures of a device. */
@@ -127,64 +141,53 @@ function MeasuredRow({ measured }: { measured: Measured }) {
 }
 
 /** The newest measurements of a device. */
-export function RecentPanel({ monitoring }: Watched) {
-  const { shown, more } = useFirst(monitoring?.recentMeasurements ?? []);
-  return (
-    <section className="panel" aria-labelledby="recent">
-      <h2 id="recent">{said.recent}</h2>
-      {monitoring === undefined ? <Waiting /> : shown.length === 0 ? <p className="quiet">{said.recentNone}</p> : null}
-      <ul className="rows tight">
-        {shown.map((measured, index) => (
-          <MeasuredRow key={`${measured.timestamp} ${index}`} measured={measured} />
-        ))}
-      </ul>
-      {more}
-    </section>
-  );
-}
+export const RecentPanel = ({ monitoring }: Watched) => (
+  <WatchedList
+    id="recent"
+    title={said.recent}
+    none={said.recentNone}
+    monitoring={monitoring}
+    list={({ recentMeasurements }) => recentMeasurements}
+    row={(measured, index) => <MeasuredRow key={`${measured.timestamp} ${index}`} measured={measured} />}
+  />
+);
 
 /** Which firmware a device has run. */
-export function FirmwarePanel({ monitoring }: Watched) {
-  const { shown, more } = useFirst((monitoring?.firmwareHistory ?? []).toReversed());
-  return (
-    <section className="panel" aria-labelledby="firmware">
-      <h2 id="firmware">{said.firmware}</h2>
-      {monitoring === undefined ? <Waiting /> : shown.length === 0 ? <p className="quiet">{said.firmwareNone}</p> : null}
-      <ul className="rows tight">
-        {shown.map(({ version, firstSeen, lastSeen, count }) => (
-          <li key={firstSeen}>
-            <div>
-              <p className="serial">{version}</p>
-              <p className="small quiet">{said.firmwareRan(momentText(firstSeen), momentText(lastSeen))}</p>
-            </div>
-            <span className="small quiet number">{said.firmwareCount(countText(count))}</span>
-          </li>
-        ))}
-      </ul>
-      {more}
-    </section>
-  );
-}
+export const FirmwarePanel = ({ monitoring }: Watched) => (
+  <WatchedList
+    id="firmware"
+    title={said.firmware}
+    none={said.firmwareNone}
+    monitoring={monitoring}
+    list={({ firmwareHistory }) => firmwareHistory.toReversed()}
+    row={({ version, firstSeen, lastSeen, count }) => (
+      <li key={`${firstSeen} ${version}`}>
+        <div>
+          <p className="serial">{version}</p>
+          <p className="small quiet">{said.firmwareRan(momentText(firstSeen), momentText(lastSeen))}</p>
+        </div>
+        <span className="small quiet number">{said.firmwareCount(countText(count))}</span>
+      </li>
+    )}
+  />
+);
 
 /** When a device came and went. */
-export function EventsPanel({ monitoring }: Watched) {
-  const { shown, more } = useFirst((monitoring?.events ?? []).toReversed());
-  return (
-    <section className="panel" aria-labelledby="events">
-      <h2 id="events">{said.events}</h2>
-      {monitoring === undefined ? <Waiting /> : shown.length === 0 ? <p className="quiet">{said.eventsNone}</p> : null}
-      <ul className="rows tight">
-        {shown.map(({ eventType, eventTimestamp, disconnectReason }, index) => (
-          <li key={`${eventTimestamp} ${index}`}>
-            <span className={`tag ${eventType === 'connected' ? 'good' : ''}`}>{said.event[eventType]}</span>
-            <span className="small quiet">{disconnectReason === null ? '' : said.because(disconnectReason)}</span>
-            <time className="small quiet" dateTime={eventTimestamp} title={momentText(eventTimestamp)}>
-              {agoText(eventTimestamp)}
-            </time>
-          </li>
-        ))}
-      </ul>
-      {more}
-    </section>
-  );
-}
+export const EventsPanel = ({ monitoring }: Watched) => (
+  <WatchedList
+    id="events"
+    title={said.events}
+    none={said.eventsNone}
+    monitoring={monitoring}
+    list={({ events }) => events.toReversed()}
+    row={({ eventType, eventTimestamp, disconnectReason }, index) => (
+      <li key={`${eventTimestamp} ${index}`}>
+        <span className={`tag ${eventType === 'connected' ? 'good' : ''}`}>{said.event[eventType]}</span>
+        <span className="small quiet">{disconnectReason === null ? '' : said.because(disconnectReason)}</span>
+        <time className="small quiet" dateTime={eventTimestamp} title={momentText(eventTimestamp)}>
+          {agoText(eventTimestamp)}
+        </time>
+      </li>
+    )}
+  />
+);
