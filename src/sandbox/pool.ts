@@ -8,8 +8,9 @@ import { MacroProcess, type Launch } from './process.ts';
 export interface PoolSettings {
   /** The command of the next process of a language. `hurried`: somebody waits for it. */
   launch: (language: MacroLanguage, hurried: boolean) => Launch;
-  /** Started processes that wait for work, per language. */
+  /** Started processes that wait for work, per language that was used in the last `unusedMs`. */
   warm: number;
+  unusedMs: number;
 }
 
 /** A process is replaced after this many items. */
@@ -26,7 +27,10 @@ const LATEST_MS = 3_000;
 const owner = ({ language, caller, version, code }: MacroJob): string =>
   JSON.stringify([language, caller, version, createHash('sha256').update(code).digest('base64')]);
 
-/** Processes that are started ahead of need, each of which serves one caller's use of one macro version and is then thrown away. */
+/**
+ * Processes, each of which serves one caller's use of one macro version and is then thrown away. From the first use of a language on, the next ones are started
+ * ahead of need, until it is used no more.
+ */
 export class Pool {
   readonly #settings: PoolSettings;
   readonly #waiting = new Map<MacroLanguage, MacroProcess[]>();
@@ -41,6 +45,8 @@ export class Pool {
   readonly #all = new Set<MacroProcess>();
   /** Languages that lack a waiting process, with the time since when. */
   readonly #lacking = new Map<MacroLanguage, number>();
+  /** Ends the waiting processes of a language: one of python with pandas holds 100 MB. */
+  readonly #unused = new Map<MacroLanguage, NodeJS.Timeout>();
   #refill: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -50,14 +56,6 @@ export class Pool {
 
   get size(): number {
     return this.#all.size;
-  }
-
-  /** Starts processes until as many wait as are wished. */
-  fill(language: MacroLanguage): void {
-    if (this.#closed) return;
-    const waiting = (this.#waiting.get(language) ?? []).filter((process) => process.alive);
-    while (waiting.length < this.#settings.warm) waiting.push(this.start(language, false));
-    this.#waiting.set(language, waiting);
   }
 
   /** Starts a process. Errors: `shuttingDown` when the pool is closed, because nobody would end it. */
@@ -77,6 +75,7 @@ export class Pool {
       take: () => {
         const process = this.#takeKept(key) ?? this.#takeWarm(job.language);
         this.#refillSoon();
+        this.#endUnusedLater(job.language);
         return process;
       },
       giveBack: (process, sound) => {
@@ -89,10 +88,19 @@ export class Pool {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#refill);
+    for (const timer of this.#unused.values()) clearTimeout(timer);
     this.#kept.clear();
     const ended = [...this.#all].map((process) => process.ended);
     for (const process of this.#all) process.kill();
     await Promise.all(ended);
+  }
+
+  /** Starts processes until as many wait as are wished. */
+  #fill(language: MacroLanguage): void {
+    if (this.#closed) return;
+    const waiting = this.#takeWaiting(language);
+    while (waiting.length < this.#settings.warm) waiting.push(this.start(language, false));
+    this.#waiting.set(language, waiting);
   }
 
   #refillSoon(): void {
@@ -103,7 +111,7 @@ export class Pool {
       () => {
         const languages = [...this.#lacking.keys()];
         this.#lacking.clear();
-        for (const language of languages) this.fill(language);
+        for (const language of languages) this.#fill(language);
       },
       Math.max(0, Math.min(QUIET_MS, latest)),
     ).unref();
@@ -115,12 +123,25 @@ export class Pool {
     return kept?.alive === true ? kept : undefined;
   }
 
-  #takeWarm(language: MacroLanguage): MacroProcess {
+  /** Takes the processes of a language that wait and still live. */
+  #takeWaiting(language: MacroLanguage): MacroProcess[] {
     const waiting = this.#waiting.get(language) ?? [];
-    const process = waiting.find((candidate) => candidate.alive);
-    const others = waiting.filter((other) => other !== process && other.alive);
+    this.#waiting.delete(language);
+    return waiting.filter((process) => process.alive);
+  }
+
+  #takeWarm(language: MacroLanguage): MacroProcess {
+    const [process, ...others] = this.#takeWaiting(language);
     this.#waiting.set(language, others);
     if (!this.#lacking.has(language)) this.#lacking.set(language, performance.now());
     return process ?? this.start(language);
+  }
+
+  #endUnusedLater(language: MacroLanguage): void {
+    clearTimeout(this.#unused.get(language));
+    const end = () => {
+      for (const process of this.#takeWaiting(language)) process.kill();
+    };
+    this.#unused.set(language, setTimeout(end, this.#settings.unusedMs).unref());
   }
 }

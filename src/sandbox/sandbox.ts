@@ -45,8 +45,9 @@ export interface SandboxSettings {
   running?: number;
   /** Jobs that one caller may have waiting. */
   waitingPerCaller?: number;
-  /** Waiting processes per language. */
+  /** Waiting processes per language that was used in the last `unusedMs`: one, and ten minutes. */
   warm?: number;
+  unusedMs?: number;
   memoryMb?: number;
 }
 
@@ -79,10 +80,10 @@ export const openSandbox = async (settings: SandboxSettings): Promise<Sandbox> =
   const pool = new Pool({
     launch: (language, hurried) => requireLaunch(language)(hurried),
     warm: settings.warm ?? 1,
+    unusedMs: settings.unusedMs ?? 600_000,
   });
   const checkers = new Map<MacroLanguage, Checker>();
   let closed = false;
-  for (const language of languages) if (preparedFor(language).launch !== undefined) pool.fill(language);
 
   return {
     level: (language) => {

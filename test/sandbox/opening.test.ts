@@ -19,6 +19,20 @@ it('nothing is started once it is closed: what is left of a batch is refused', a
   expect(sandbox.load().processes).toBe(0);
 });
 
+it('starts no interpreter before one is used, keeps the next one ready, and ends it when nobody uses it', async () => {
+  const sandbox = await open({ level: 'embedded', languages: ['javascript'], unusedMs: 12_000 });
+  try {
+    expect(sandbox.load().processes).toBe(0);
+    expect((await sandbox.run(job('javascript', 'return { a: 1 }', [1]))).results).toMatchObject([{ success: true }]);
+    // the one that was used waits ten seconds for its caller, and one is ready for anybody
+    await expect.poll(() => sandbox.load().processes, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => sandbox.load().processes, { timeout: 30_000 }).toBe(0);
+    expect((await sandbox.run(job('javascript', 'return { a: 1 }', [1]))).results).toMatchObject([{ success: true }]);
+  } finally {
+    await sandbox.close();
+  }
+});
+
 describe('an interpreter that is broken', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-broken-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
