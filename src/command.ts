@@ -5,6 +5,7 @@ import { createUser, findUserOfEmail } from './api/account/account.service.ts';
 import { makeBackup, readBackup, requireFresh, restoreBackup } from './operator/backup.service.ts';
 import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
 import { importProjectFile, type ImportTools } from './api/imports/imports.service.ts';
+import { listOpenRequests } from './api/imports/requests.service.ts';
 import { readQuickstart } from './operator/sample/sample.service.ts';
 import { loadSeason, SEASON_ROWS } from './operator/sample/season.service.ts';
 import { compactTables } from './api/data/compaction.service.ts';
@@ -31,6 +32,7 @@ const USAGE = `usage:
   npm run lake -- check-databricks
   npm run lake -- replay [--experiment ID] (--day YYYY-MM-DD | --from TIME --to TIME)
   npm run import -- FILE [--owner ADDRESS]
+  npm run import -- --requests        (which projects people wait for)
   npm run backup -- DIR               (beside a running server)
   npm run restore -- DIR              (into an empty DATA_DIR)
 `;
@@ -149,9 +151,17 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Imports the file of an exported project and says what was made. A file that was imported before makes nothing; what it made then is said again. */
+/**
+ * Imports the file of an exported project and says what was made. A file that was imported before makes nothing; what it made then is said again. With
+ * `--requests` it says instead which projects people have asked for.
+ */
 async function importFile(tools: ImportTools, args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { owner: { type: 'string' } } });
+  const options = { owner: { type: 'string' }, requests: { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
+  if (values.requests === true) {
+    say(JSON.stringify(await listOpenRequests(tools.db), null, 2));
+    return;
+  }
   const text = await readText(resolve(needed(positionals[0], 'FILE')));
   const ownerId = values.owner === undefined ? undefined : await findUserOfEmail(tools.db, needed(values.owner, '--owner'));
   if (values.owner !== undefined && ownerId === undefined) throw new UsageError('there is no account with that address');

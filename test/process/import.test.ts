@@ -68,6 +68,16 @@ test('a project file becomes an experiment with all that belongs to it, once, be
   expect(await experimentsOf()).toHaveLength(1);
 }, 90_000);
 
+test('the command lists the projects that people wait for, and no more the one that has come', async () => {
+  const asked = { projectIdOld: '1200', projectUrlOld: 'https://other.example/projects/1200' };
+  const { status, body } = await site.as(site.cast.owner)('POST', '/api/v1/transfer-requests', { body: asked });
+  expect(status).toBe(201);
+  expect(await bring('--requests')).toMatchObject({ code: 0, json: [body] });
+  const path = file('asked.json', PROJECT.replace('Brought over', 'Asked for').replace('{', '{"projectIdOld": "1200",'));
+  expect(await bring(path, '--owner', ADDRESS)).toMatchObject({ code: 0 });
+  expect(await bring('--requests')).toMatchObject({ code: 0, json: [] });
+}, 90_000);
+
 test('what cannot be imported is refused with the reason, and leaves nothing', async () => {
   const before = await experimentsOf();
   const project = file('other.json', PROJECT.replace('Brought over', 'Other'));

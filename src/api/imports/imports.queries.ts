@@ -15,6 +15,11 @@ export const listTransferRequests = (db: Queryable, userId: string, page: Slice)
 export const countTransferRequests = (db: Queryable, userId: string) =>
   db.count(sql('imports.countRequests')`select count(*) as count from project_transfer_requests where user_id = ${userId}`);
 
+/** Lists the wishes of everybody that are still open, oldest first. */
+export const listOpenRequests = (db: Queryable) =>
+  db.rows<TransferRequest>(sql('imports.openRequests')`
+    select ${columns} from project_transfer_requests t where t.status in ('pending', 'approved') order by t.requested_at, t.id limit 10000`);
+
 /** Finds the earlier request that prevents another one for the same project. */
 export const findStanding = (db: Queryable, userId: string, projectIdOld: string) =>
   db.one<{ status: TransferStatus }>(sql('imports.standing')`

@@ -8,6 +8,8 @@ import { enqueueLetter } from '../mail/mail.service.ts';
 import type { NewTransferRequest, TransferRequest } from './imports.model.ts';
 import { findStanding, insertTransferRequest, listPeople } from './imports.queries.ts';
 
+export { listOpenRequests } from './imports.queries.ts';
+
 function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '')
