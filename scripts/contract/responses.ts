@@ -136,7 +136,7 @@ function edgeCodes(method: string, path: string, { security = [], parameters = [
     ...EVERYWHERE,
     ...(isCalled ? CALLER : []),
     ...(scheme === 'session' ? codes('apiKeyNotAccepted') : []),
-    ...(scheme === 'webhook' ? codes('webhookSignatureInvalid') : []),
+    ...(scheme === 'webhookSignature' ? codes('webhookSignatureInvalid') : []),
     ...(scopes.length > 0 ? codes('resourceNotFound', 'actionDenied') : []),
     ...(scopes[0] === 'resource:transfer' ? codes('notTransferable') : []),
     ...(named.includes('resourceType') ? codes('unknownResourceType') : []),

@@ -45,7 +45,7 @@ export class ImportsController extends ApiController {
    * @summary Receive a project of another platform
    */
   @Post('webhooks/project-transfer')
-  @Security('webhook')
+  @Security('webhookSignature')
   @SuccessResponse(201, 'Created')
   public async importProject(@Body() _body: ProjectImport): Promise<ProjectImportResult> {
     const delivery = {

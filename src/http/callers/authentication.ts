@@ -125,7 +125,7 @@ export async function expressAuthentication(
 ): Promise<Caller | Delivery> {
   const exchange = getExchange(response);
   exchange.route = (request.route as { path?: string } | undefined)?.path ?? request.path;
-  if (name === 'webhook') return admitWebhook(request);
+  if (name === 'webhookSignature') return admitWebhook(request);
   const start = performance.now();
   // a type in the path that is unknown, or cannot be moved, is refused after 401, like a malformed id
   let guard: Guard | null = null;
