@@ -130,19 +130,24 @@ export function makeShapedSchemas(models: Readonly<Record<string, Model>>): Reco
 const listFiles = (description: string) => ({ type: 'array', description, minItems: 1, items: { type: 'string', format: 'binary' } });
 const targetKind = { type: 'string', enum: ['new', 'existing'], description: 'Whether the files make a new table, or are added to one.' };
 
-/** A form of fields, then files. */
+const ALWAYS = ['sourceKind', 'targetKind'];
+
+/** What a form needs besides. */
+const needs = (names: readonly string[]) => ({ properties: Object.fromEntries(names.map((name) => [name, {}])), required: names });
+
+/** A form of fields, then files: one plain object, since clients made by generators send no form that is one of several. */
 function makeForm(shape: z.ZodType, files: Readonly<Record<string, object>>, required: readonly string[]): object {
-  // its kinds have no names, so that no discriminator may tell them apart
-  const { oneOf: told } = z.toJSONSchema(shape, { io: 'input' }) as { oneOf: (Schema & { required: string[] })[] };
-  // a generator that makes a class of each kind looks at nothing beside it
-  const oneOf = told.map((kind) => ({
-    ...kind,
-    properties: { ...kind.properties, ...files },
-    required: [...kind.required, ...required],
-  }));
-  // fields come before files, and a generator sends members in the order in which they stand here
-  const properties = { ...Object.assign({}, ...told.map((kind) => kind.properties)), targetKind, ...files };
-  const schema = { type: 'object', properties, required: ['sourceKind', 'targetKind', ...required], oneOf };
+  const { oneOf: kinds } = z.toJSONSchema(shape, { io: 'input' }) as { oneOf: (Schema & { required: string[] })[] };
+  const [made, existing] = kinds.map((kind) => needs([...kind.required.filter((name) => !ALWAYS.includes(name)), ...required]));
+  const schema = {
+    type: 'object',
+    // fields come before files: generators send members in this order, and openapi-python-client those that are always required before all others
+    properties: { ...Object.assign({}, ...kinds.map(({ properties }) => properties)), targetKind, ...files },
+    required: ALWAYS,
+    if: { properties: { targetKind: { const: 'new' } } },
+    then: made,
+    else: existing,
+  };
   return { required: true, content: { 'multipart/form-data': { schema } } };
 }
 

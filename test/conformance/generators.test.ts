@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { OpenApiDocument } from '../../src/contract/operations.ts';
 import { pythonWith } from '../support/python.ts';
+import { startTestServer } from '../support/server.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DOCUMENT = join(ROOT, 'src', 'generated', 'openapi.json');
@@ -86,16 +87,19 @@ except ValueError:
   expect(Object.keys(document.components.schemas).filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('openapi-python-client: a module for every operation, and models that read what an answer holds', { timeout: 600_000 }, () => {
-  const programs = pythonWith('openapi-python-client==0.29.1', 'ruff==0.17.6');
-  // with a warning it leaves something out
-  const { status, said } = run(
-    join(programs, 'openapi-python-client'),
-    ['generate', '--fail-on-warning', '--path', DOCUMENT, '--output-path', 'client', '--meta', 'none'],
-    programs,
-  );
-  expect({ status, said: said.trim() }).toEqual({ status: 0, said: expect.stringMatching(/^Generating \S+$/) as string });
-  const used = `import importlib, pkgutil
+test(
+  'openapi-python-client: a module for every operation, and models that read what an answer holds; files are sent',
+  { timeout: 600_000 },
+  async () => {
+    const programs = pythonWith('openapi-python-client==0.29.1', 'ruff==0.17.6');
+    // with a warning it leaves something out
+    const { status, said } = run(
+      join(programs, 'openapi-python-client'),
+      ['generate', '--fail-on-warning', '--path', DOCUMENT, '--output-path', 'client', '--meta', 'none'],
+      programs,
+    );
+    expect({ status, said: said.trim() }).toEqual({ status: 0, said: expect.stringMatching(/^Generating \S+$/) as string });
+    const used = `import importlib, pkgutil
 import client.api, client.models as models
 cell = {'id': 'a', 'type': 'question', 'name': 'Weather', 'question': {'kind': 'multi_choice', 'text': 'How is it?', 'options': ['dry', 'wet']}}
 read = models.QuestionCell.from_dict(cell)
@@ -103,10 +107,45 @@ assert isinstance(read.question, models.MultiChoiceQuestion) and read.question.o
 assert read.to_dict() == cell, read.to_dict()
 print(' '.join(name.split('.')[-1] for _, name, is_package in pkgutil.walk_packages(client.api.__path__, 'client.api.') if not is_package and importlib.import_module(name)))
 `;
-  writeFileSync(join(folder, 'use_client.py'), used);
-  const names = run(join(programs, 'python'), ['-W', 'error', 'use_client.py']);
-  expect(names.status, names.said).toBe(0);
-  const known = new Set(names.said.trim().split(' '));
-  const snake = (id: string) => id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  expect(operationIds.filter((id) => !known.has(snake(id)))).toEqual([]);
-});
+    writeFileSync(join(folder, 'use_client.py'), used);
+    const names = run(join(programs, 'python'), ['-W', 'error', 'use_client.py']);
+    expect(names.status, names.said).toBe(0);
+    const known = new Set(names.said.trim().split(' '));
+    const snake = (id: string) => id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    expect(operationIds.filter((id) => !known.has(snake(id)))).toEqual([]);
+    const site = await startTestServer();
+    try {
+      const owner = site.as(site.cast.owner);
+      const { body: experiment } = await owner('POST', '/api/v1/experiments', { body: { name: 'Sent from Python' } });
+      const sending = `import io, sys
+from uuid import UUID
+from client import AuthenticatedClient
+from client.api.uploads_and_exports import upload_files
+from client.models import UploadFilesBody, UploadFilesBodySourceKind, UploadFilesBodyTargetKind
+from client.types import File
+base, key, experiment = sys.argv[1:]
+sent = UploadFilesBody(
+    source_kind=UploadFilesBodySourceKind.CSV, target_kind=UploadFilesBodyTargetKind.NEW, target_name='plots',
+    files=[File(payload=io.BytesIO(text), file_name=name) for name, text in (('a.csv', b'plot,yield\\n1,2.5\\n'), ('b.csv', b'plot,yield\\n2,3.5\\n'))],
+)
+with AuthenticatedClient(base, key, prefix='', auth_header_name='x-api-key') as client:
+    answer = upload_files.sync_detailed(id=UUID(experiment), client=client, body=sent)
+print(answer.status_code.value, answer.parsed.file_count)
+`;
+      writeFileSync(join(folder, 'send.py'), sending);
+      const sent = run(join(programs, 'python'), ['-W', 'error', 'send.py', site.server.baseUrl, site.cast.owner.apiKey, experiment.id]);
+      expect(sent).toEqual({ status: 0, said: '201 2\n' });
+      const read = async () => {
+        const query = { tableName: 'plots', columns: 'plot,yield', orderBy: 'plot' };
+        const { status, body } = await owner('GET', `/api/v1/experiments/${experiment.id}/data`, { query });
+        return status === 200 ? body[0].data.rows : status;
+      };
+      await expect.poll(read, { timeout: 30_000 }).toEqual([
+        { plot: 1, yield: 2.5 },
+        { plot: 2, yield: 3.5 },
+      ]);
+    } finally {
+      await site.stop();
+    }
+  },
+);

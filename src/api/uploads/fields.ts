@@ -58,13 +58,13 @@ const made = z.object({
     .string()
     .regex(TABLE_NAME, { error: sentence, abort: true })
     .refine(isTableName, sentence)
-    .describe('Name of the new table: 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device.'),
+    .describe('With `new`, the name of the table: 1 to 63 letters, digits and underscores, a letter first, and not raw_data or device.'),
   ...reading,
 });
 const joined = z.object({
   sourceKind,
   targetKind: z.literal('existing').describe('The files go into a table that is there.'),
-  uploadTableId: z.guid().describe('Upload table that the files go into.'),
+  uploadTableId: z.guid().describe('Upload table that the files go into; with `existing`.'),
   ...reading,
 });
 
