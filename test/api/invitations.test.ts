@@ -166,7 +166,10 @@ test('refuses what does not fit', async () => {
   const resource = await make('experiment');
   expect((await invite({ resourceType: 'experiment', email: 'x@example.com' })).status).toBe(400);
   expect((await invite({ resourceType: 'device_group', resourceId: resource.id, email: 'x@example.com' })).status).toBe(400);
-  expect((await invite({ resourceType: 'experiment', resourceId: resource.id, email: 'nonsense' })).body.code).toBe('INVALID_EMAIL');
+  // nobody could sign in by these, and a letter to the second and the third would reach somebody else
+  for (const email of ['nonsense', 'a,b@example.com', '<b@example.com>', `${'a'.repeat(65)}@example.com`, 'a@b..com'])
+    for (const to of [{ resourceType: 'experiment', resourceId: resource.id }, { resourceType: 'platform' }])
+      expect([email, (await invite({ ...to, email })).body.code]).toEqual([email, 'INVALID_EMAIL']);
   expect((await invite({ resourceType: 'experiment', resourceId: resource.id, email: 'x@example.com', tier: 'owner' })).status).toBe(400);
   expect((await invite({ resourceType: 'experiment', resourceId: 'x', email: 'x@example.com' })).status).toBe(400);
   const archived = await make('experiment', { status: 'archived' });

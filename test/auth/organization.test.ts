@@ -323,7 +323,8 @@ describe('who may manage', () => {
     expect((await inviting(member, {})).body.code).toBe('YOU_ARE_NOT_ALLOWED_TO_INVITE_USERS_TO_THIS_ORGANIZATION');
     expect((await inviting(admin, { role: 'owner' })).body.code).toBe('YOU_ARE_NOT_ALLOWED_TO_INVITE_USER_WITH_THIS_ROLE');
     expect((await inviting(owner, { role: 'member ' })).body.code).toBe('ROLE_NOT_FOUND');
-    expect((await inviting(owner, { email: 'nonsense' })).body.code).toBe('INVALID_EMAIL');
+    for (const email of ['nonsense', 'a,b@example.com', `${'a'.repeat(65)}@example.com`])
+      expect((await inviting(owner, { email })).body.code).toBe('INVALID_EMAIL');
     expect((await inviting(owner, { email: 'mia@example.com' })).body.code).toBe('USER_IS_ALREADY_A_MEMBER_OF_THIS_ORGANIZATION');
     expect((await inviting(owner, { teamId: 'nonsense' })).body.code).toBe('TEAM_NOT_FOUND');
     expect((await inviting(owner, { teamId: site.cast.fieldTeam })).body.code).toBe('TEAM_NOT_FOUND');

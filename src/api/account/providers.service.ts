@@ -16,12 +16,13 @@ import {
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
+import { canonicaliseAddress } from '../input/input.service.ts';
 import { countWaysIn, lockAccount, lockUserByEmail } from './account.queries.ts';
 import { createAccount } from './account.service.ts';
 import type { OAuthSignIn, UnlinkAccount } from './providers.model.ts';
 import { deleteLinkedAccount, findLinkedUser, insertLinkedAccount } from './providers.queries.ts';
 import { requireFresh } from './sessions.service.ts';
-import { finishSignIn, auditRefusal, beginSession, canonicaliseAddress, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
+import { finishSignIn, auditRefusal, beginSession, spendPlace, type SignedIn, type Visit } from './sign-in.service.ts';
 
 /** Why a person who came back from a provider is not let in. The page for signing in has a sentence for each reason. */
 export const PROVIDER_FAILURES = [

@@ -7,6 +7,7 @@ import { endSessions, startSession, type SignInMethod } from '../../auth/session
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
+import { canonicaliseAddress } from '../input/input.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import type { AccountUser } from './account.model.ts';
 import { findAccountUser, findUserByEmail, lockUserByEmail, markVerified } from './account.queries.ts';
@@ -28,15 +29,6 @@ export interface SignedIn {
   handle: string;
   method: SignInMethod;
   user: AccountUser;
-}
-
-const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u;
-
-/** Lower-cases and trims an address, as addresses are compared. Errors: invalidEmail. */
-export function canonicaliseAddress(email: string): string {
-  const address = email.trim().toLowerCase();
-  if (address.length > 254 || !ADDRESS.test(address) || /[\u0000-\u001f\u007f]/.test(address)) throw errors.invalidEmail();
-  return address;
 }
 
 /** Takes one from the budget of a place: an IPv4 address, or the first 64 bits of an IPv6 address. Errors: rateLimited, with the seconds to wait. */

@@ -66,3 +66,12 @@ export interface Target {
 export function requireExpected(version: number, versions: readonly number[] | null): void {
   if (versions && !versions.includes(version)) throw errors.preconditionFailed();
 }
+
+const ADDRESS = /^[^\s@,;:<>()[\]\\"]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u;
+
+/** Lower-cases and trims an address, as addresses are compared. Errors: invalidEmail. */
+export function canonicaliseAddress(email: string): string {
+  const address = email.trim().toLowerCase();
+  if (address.length > 254 || !ADDRESS.test(address) || /[\u0000-\u001f\u007f]/.test(address)) throw errors.invalidEmail();
+  return address;
+}

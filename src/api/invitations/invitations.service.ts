@@ -5,7 +5,7 @@ import { decide, requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors, refuse } from '../../errors.ts';
-import { refuseBody } from '../input/input.service.ts';
+import { canonicaliseAddress, refuseBody } from '../input/input.service.ts';
 import { enqueueNotice } from '../notices/notices.service.ts';
 import { lockDecided, lockShared } from '../sharing/answerability.service.ts';
 import { raiseGrant } from '../sharing/sharing.service.ts';
@@ -32,7 +32,6 @@ const DAYS = 30;
 const MOST_PENDING = 100;
 /** Invitations to the service that one person may send in 24 hours. */
 const DAILY_BUDGET = 20;
-const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 const mustFind = async (tx: Transaction, id: string): Promise<Invitation> =>
   (await findInvitation(tx, id)) ?? refuse(errors.invitationUnknown());
@@ -62,8 +61,7 @@ export const invite = (ctx: Context, caller: Caller, body: NewInvitation): Promi
     const resourceId = body.resourceType === 'platform' ? null : (body.resourceId ?? null);
     if (resourceId !== null && body.resourceType !== 'platform')
       await requireAccess(tx, caller.userId, body.resourceType, resourceId, 'share');
-    if (!EMAIL.test(email)) throw errors.invalidEmail();
-    const place = { resourceId, invitedBy: caller.userId, email };
+    const place = { resourceId, invitedBy: caller.userId, email: canonicaliseAddress(email) };
     const pending = await findPending(tx, place);
     const id = pending && !pending.isExpired ? pending.id : await writeInvitation(ctx, tx, caller, { body, place, lapsed: pending });
     if (account) await claim(tx, account.id, await mustFind(tx, id));

@@ -4,7 +4,7 @@ import { open, seal } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
-import { canonicaliseAddress } from '../account/sign-in.service.ts';
+import { canonicaliseAddress } from '../input/input.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import type { NewsletterState } from './newsletter.model.ts';
 import { confirmPending, findAddress, findStatus, leaveAddress, upsertPending, upsertStatus } from './newsletter.queries.ts';

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors, refuse } from '../../errors.ts';
+import { canonicaliseAddress } from '../input/input.service.ts';
 import { enqueueNotice } from '../notices/notices.service.ts';
 import type {
   AcceptedInvitation,
@@ -38,7 +39,6 @@ import { joinTeam } from './teams.service.ts';
 
 const MOST_PENDING = 100;
 const HOURS = 48;
-const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 const shown = ({ isExpired: _isExpired, ...invitation }: StoredInvitation): OrganizationInvitation => invitation;
 
@@ -62,8 +62,7 @@ export const invite = (ctx: Context, caller: Caller, body: NewOrganizationInvita
   ctx.db.transaction(async (tx) => {
     const role = canonicaliseRole(body.role);
     const organizationId = requireOrganizationId(body.organizationId);
-    const email = body.email.trim();
-    if (!EMAIL.test(email)) throw errors.invalidEmail();
+    const email = canonicaliseAddress(body.email);
     const { standing } = await lockOwn(tx, caller, organizationId);
     if (!standing.isAdmin) throw errors.youAreNotAllowedToInviteUsersToThisOrganization();
     if (standing.isPersonal) throw errors.personalWorkspace();
