@@ -3,6 +3,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compile } from '../../src/lakehouse/compile/compile.ts';
 import { DOUBLE, listFixedColumns, makeDecimal } from '../../src/lakehouse/terms/catalog.ts';
+import type { FileExtent } from '../../src/lakehouse/terms/extents.ts';
 import type { TableSource } from '../../src/lakehouse/terms/source.ts';
 import { planRead } from '../../src/lakehouse/plan/planner.ts';
 import { readStream } from '../../src/lakehouse/read/read.ts';
@@ -107,6 +108,33 @@ test('a long download keeps its order in every format', async () => {
             .slice(format === 'csv' ? 1 : 0)
             .map((line) => /\d+/.exec(line)?.[0]);
     expect(numbers.join() === expected, format).toBe(true);
+  }
+});
+
+test('a download by one thread keeps the order of files that have few rows, or of which a filter leaves few', async () => {
+  const exporting = await Lake.open({ wideStreams: 0 });
+  try {
+    const counts = [7, 3_000, 1, 2_050, 40];
+    const extents: FileExtent[] = [];
+    let rows = 0;
+    for (const count of counts) {
+      const path = await exporting.write(`
+        select lpad((${rows} + i)::varchar, 32, '0') as id, '${EXPERIMENT}' as experiment_id, timestamptz '2024-01-01 00:00:00+00' as uploaded_at,
+          'up' as upload_id, 'u' as contributor_id, (${rows} + i)::integer as int from range(${count}) t(i)`);
+      const [minId, maxId] = [rows, rows + count - 1].map((id) => String(id).padStart(32, '0'));
+      extents.push(...extentsOf([path], count).map((extent) => ({ ...extent, minId: minId ?? null, maxId: maxId ?? null })));
+      rows += count;
+    }
+    const files = extents.map(({ path }) => path);
+    const table = source(files.toReversed(), { extents });
+    expect(compile(planRead(table, { columns: ['int'] }, null).rows, exporting.warehouse.dialect).sql).not.toContain('order by');
+    for (const filters of [[], [{ column: 'int', operator: 'not_equals' as const, value: 8 }]]) {
+      const expected = Array.from({ length: rows }, (_, int) => int).filter((int) => filters.length === 0 || int !== 8);
+      const text = await download(exporting.warehouse, table, { columns: ['int'], filters }, { format: 'csv' });
+      expect(text === ['int', ...expected, ''].join('\n')).toBe(true);
+    }
+  } finally {
+    await exporting.close();
   }
 });
 

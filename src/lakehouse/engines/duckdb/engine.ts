@@ -31,6 +31,9 @@ const SETTINGS: Record<'reads' | 'copies', readonly string[]> = {
   copies: [`set global allocator_bulk_deallocation_flush_threshold = '4MB'`],
 };
 
+/** Settings of each connection. A copy prints rows in their order, and the engine's joins and filters would let full batches pass those of few rows. */
+const SESSION: Record<'reads' | 'copies', readonly string[]> = { reads: [], copies: ['set enable_caching_operators = false'] };
+
 /** Settings with which a connection counts what it has read. The engine would count only in statements that take more than two seconds. */
 const TELLING = ['set enable_progress_bar = true', 'set enable_progress_bar_print = false', 'set progress_bar_time = 0'];
 
@@ -58,7 +61,7 @@ export async function openEngine(
   // our joins have the looked-up rows on the right, which is kept in memory, and the table on the left, where its rows keep their order: the engine must not
   // swap them
   await connection.run(`set global disabled_optimizers = 'build_side_probe_side'`);
-  const pool = await DuckDbConnections.open(instance, connections, tellsReading ? TELLING : []);
+  const pool = await DuckDbConnections.open(instance, connections, [...SESSION[use], ...(tellsReading ? TELLING : [])]);
   await connection.run('set global enable_external_access = false');
   await connection.run('set global lock_configuration = true');
   connection.closeSync();
