@@ -24,4 +24,14 @@ test('no shared cache keeps an answer of the API, and none at all a secret', asy
   const browser = await signIn(site, 'keeper@example.com');
   const key = await browser.call('POST', '/api/v1/auth/api-key/create', { name: 'ours' });
   expect([key.status, key.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  const device = await owner('POST', '/api/v1/devices', { body: { serialNumber: 'C1', deviceType: 'multispeq' } });
+  const group = await owner('POST', '/api/v1/device-groups', { body: { name: 'Kept' } });
+  await owner('POST', `/api/v1/device-groups/${group.body.id}/devices`, { body: { deviceIds: [device.body.id] } });
+  for (const path of [`devices/${device.body.id}`, `device-groups/${group.body.id}`])
+    for (const change of ['credentials', 'credentials/rotate']) {
+      const { headers, text } = await owner('POST', `/api/v1/${path}/${change}`, { body: {} });
+      expect([path, change, headers.get('cache-control')]).toEqual([path, change, 'no-store']);
+      expect(text).toMatch(/-----BEGIN PRIVATE KEY|holds a certificate/);
+    }
+  expect(await policyOf('GET', '/api/v1/iot/credentials')).toEqual([200, 'no-store']);
 });

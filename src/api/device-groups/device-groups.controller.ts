@@ -145,6 +145,7 @@ export class DeviceGroupsController extends ApiController {
   @Post('{groupId}/credentials')
   @Security('caller', ['device_group:manage'])
   public async issueDeviceGroupCredentials(@Path() groupId: string, @Body() body?: GroupCertification): Promise<GroupCredentialsAnswer> {
+    this.response.setHeader('Cache-Control', 'no-store');
     return issueForGroup(this.ctx, this.caller, groupId, body ?? {});
   }
 
@@ -156,6 +157,7 @@ export class DeviceGroupsController extends ApiController {
   @Post('{groupId}/credentials/rotate')
   @Security('caller', ['device_group:manage'])
   public async rotateDeviceGroupCredentials(@Path() groupId: string, @Body() body?: GroupCertification): Promise<GroupCredentialsAnswer> {
+    this.response.setHeader('Cache-Control', 'no-store');
     const { answer, retire } = await rotateForGroup(this.ctx, this.caller, groupId, body ?? {});
     this.response.once('finish', () => {
       retire().catch((error: unknown) => this.ctx.log.warn({ err: error, groupId }, 'old certificates could not be ended yet'));

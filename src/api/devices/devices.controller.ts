@@ -132,6 +132,7 @@ export class DevicesController extends ApiController {
   @Security('caller', ['device:manage'])
   @SuccessResponse(201, 'Created')
   public async issueDeviceCredentials(@Path() deviceId: string, @Body() body?: CertificateRequest): Promise<CertificateBundle> {
+    this.response.setHeader('Cache-Control', 'no-store');
     return issueCertificate(this.ctx, this.caller, deviceId, body?.csr);
   }
 
@@ -156,6 +157,7 @@ export class DevicesController extends ApiController {
   @Security('caller', ['device:manage'])
   @SuccessResponse(201, 'Created')
   public async rotateDeviceCredentials(@Path() deviceId: string, @Body() body?: CertificateRequest): Promise<CertificateBundle> {
+    this.response.setHeader('Cache-Control', 'no-store');
     const { bundle, retire } = await rotateCertificate(this.ctx, this.caller, deviceId, body?.csr);
     this.response.once('finish', () => {
       // what fails here is ended by the next sweep

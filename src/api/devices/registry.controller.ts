@@ -16,6 +16,7 @@ export class DeviceRegistryController extends ApiController {
   @Get('credentials')
   @Security('caller')
   public async getCloudCredentials(): Promise<CloudCredentials> {
+    this.response.setHeader('Cache-Control', 'no-store');
     const issued = await this.ctx.iot.credentials.issue(this.caller.userId);
     await this.ctx.db.transaction((tx) => audit(tx, this.caller, { action: 'temporary-credentials.issued' }));
     return issued;
