@@ -51,3 +51,13 @@ test('a path of nobody is 404 to every method, and OPTIONS * names them all', as
   const { answers } = await sendRaw(site.server.baseUrl, 'OPTIONS * HTTP/1.1\r\nHost: fieldlake.test\r\n\r\n');
   expect(answers[0]).toMatchObject({ status: 204, headers: { allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT' } });
 });
+
+test('a path takes its ids in capitals too, and an answer names them as they are stored', async () => {
+  const owner = site.as(site.cast.owner);
+  const body = { name: 'Capitals', organizationId: site.cast.leafLab };
+  const { id } = (await owner('POST', '/api/v1/protocols', { body: { ...body, code: [{}], family: 'multispeq' } })).body;
+  const moved = { body: { targetOrganizationId: site.cast.owner.workspaceId } };
+  expect((await owner('POST', `/api/v1/protocol/${id.toUpperCase()}/transfer`, moved)).body).toMatchObject({ resourceId: id });
+  const shown = await owner('PATCH', `/api/v1/protocols/${id.toUpperCase()}/visibility`, { body: { visibility: 'public' } });
+  expect(shown.body).toEqual({ id, visibility: 'public' });
+});

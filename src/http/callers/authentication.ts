@@ -56,11 +56,14 @@ function guardOf(request: Request, [scope]: readonly string[]): Guard | null {
 
 const pathId = (request: Request, name: string) => String(request.params[name]);
 
-/** Refuses with 400 a path with an id that is no UUID, or with an unknown type. Called only after the caller is known. */
-function refuseMalformedPath(request: Request): void {
-  for (const [name, value] of Object.entries(request.params))
+/** Makes the ids of a path as they are stored; one that is no UUID, or an unknown type, is refused with 400. Called only after the caller is known. */
+function canonicalisePath({ params }: Request): void {
+  for (const [name, value] of Object.entries(params))
     if (name === 'resourceType') checkResourceType(String(value));
-    else if (/(^id|Id)$/.test(name) && !isUuid(String(value))) throw errors.invalidId(name);
+    else if (/(^id|Id)$/.test(name)) {
+      if (!isUuid(String(value))) throw errors.invalidId(name);
+      params[name] = String(value).toLowerCase();
+    }
 }
 
 async function spendRate(request: Request, response: Response, admission: Admission): Promise<void> {
@@ -140,7 +143,7 @@ export async function expressAuthentication(
   const admission = await admit(request, response, question, name === 'session' ? 'session' : 'any');
   noteTime(exchange, 'auth', performance.now() - start);
   if (badType !== undefined) throw badType as Error;
-  refuseMalformedPath(request);
+  canonicalisePath(request);
   if (guard) requireGranted(makeDecision(admission), guard.type, guard.action);
 
   const caller: Caller = {
