@@ -1324,6 +1324,7 @@ AS $function$
       array_agg(m.user_id) filter (where m.is_admin and not m.is_owner) as admins,
       array_agg(m.user_id) filter (where m.is_member and not m.is_admin) as members
     from organization_members m
+    join users u on u.id = m.user_id and u.deleted_at is null
     where m.organization_id = any (organizations)
     group by m.organization_id
   )

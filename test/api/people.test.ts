@@ -240,6 +240,19 @@ describe('closing an account', () => {
     expect((await makePerson(db, 'nora-secret')).id).not.toBe(nora.id);
   });
 
+  test('leaves nobody behind in the count of collaborators', async () => {
+    const [owner, heir] = [await makePerson(site.db, 'counted'), await makePerson(site.db, 'heir')];
+    const shared = await makeResource(site.db, 'experiment', { organizationId: owner.workspaceId, createdBy: owner.id });
+    await grant(site.db, shared, { user: heir.id }, 'admin');
+    const counts = async () => [
+      (await site.as(heir)('GET', `/api/v1/experiments/${shared.id}`)).body.membersCount,
+      (await site.as(heir)('GET', `/api/v1/experiment/${shared.id}/collaborators`)).body.length,
+    ];
+    expect(await counts()).toEqual([2, 2]);
+    expect((await site.as(owner)('DELETE', `/api/v1/users/${owner.id}`)).status).toBe(200);
+    expect(await counts()).toEqual([1, 1]);
+  });
+
   test('two who alone answer for something do not both leave it at the same moment', async () => {
     const [owner, helper] = [await makePerson(site.db, 'leaving'), await makePerson(site.db, 'helping')];
     const shared = await makeResource(site.db, 'workbook', { organizationId: owner.workspaceId, createdBy: owner.id });
