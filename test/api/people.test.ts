@@ -240,6 +240,20 @@ describe('closing an account', () => {
     expect((await makePerson(db, 'nora-secret')).id).not.toBe(nora.id);
   });
 
+  test('waits for a version that If-Match names', async () => {
+    const iris = await makePerson(site.db, 'iris');
+    const call = site.as(iris);
+    const path = `/api/v1/users/${iris.id}`;
+    const seen = (await call('GET', path)).headers.get('etag')!;
+    await call('POST', '/api/v1/users/profile', { body: { firstName: 'Iris', lastName: 'Changed' } });
+    expect(await call('DELETE', path, { headers: { 'if-match': seen } })).toMatchObject({
+      status: 412,
+      body: { code: 'PRECONDITION_FAILED' },
+    });
+    const now = (await call('GET', path)).headers.get('etag')!;
+    expect((await call('DELETE', path, { headers: { 'if-match': now } })).status).toBe(200);
+  });
+
   test('leaves nobody behind in the count of collaborators', async () => {
     const [owner, heir] = [await makePerson(site.db, 'counted'), await makePerson(site.db, 'heir')];
     const shared = await makeResource(site.db, 'experiment', { organizationId: owner.workspaceId, createdBy: owner.id });

@@ -3,8 +3,8 @@ import { sql } from '../../database/sql.ts';
 import type { SharedType } from '../sharing/sharing.model.ts';
 
 export const lockAccountToClose = (db: Queryable, userId: string) =>
-  db.one<{ id: string; email: string | null }>(sql('people.lockAccount')`
-    select id, email from users where id = ${userId} and deleted_at is null for update`);
+  db.one<{ id: string; email: string | null; version: number }>(sql('people.lockAccount')`
+    select id, email, (extract(epoch from updated_at) * 1000000)::bigint as version from users where id = ${userId} and deleted_at is null for update`);
 
 /**
  * Locks, in the order of all such locks, the staff of every organization that the person is in, or that has a resource which the person answers for by a

@@ -87,7 +87,7 @@ export class PeopleController extends ApiController {
   @Security('caller')
   public async deleteUser(@Path() id: string, @Query() deleteOwned?: boolean): Promise<null> {
     this.refuseOthers(id);
-    await deleteAccount(this.ctx, this.caller, deleteOwned ?? false);
+    await deleteAccount(this.ctx, this.caller, this.readTarget({ deleteOwned: deleteOwned ?? false }));
     return null;
   }
 

@@ -6,7 +6,7 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { discardDevice } from '../devices/discarded.service.ts';
 import { eraseExperiment } from '../experiments/experiments.service.ts';
-import { refuseBody } from '../input/input.service.ts';
+import { refuseBody, requireExpected } from '../input/input.service.ts';
 import { forgetLetters } from '../mail/mail.service.ts';
 import {
   closeAccount,
@@ -59,14 +59,16 @@ async function removeOwned(ctx: Context, tx: Transaction, caller: Caller): Promi
 
 /**
  * Closes an account. What identifies the person is removed; what they made stays, as by "Deleted User". With `deleteOwned`, private resources that only they
- * can reach are removed too. Errors: unauthorized when it is closed already; accountBlocked, which lists the blockers and leaves everything in place.
+ * can reach are removed too. Errors: unauthorized when it is closed already; preconditionFailed; accountBlocked, which lists the blockers and leaves everything in
+ * place.
  */
-export const deleteAccount = (ctx: Context, caller: Caller, deleteOwned: boolean): Promise<void> =>
+export const deleteAccount = (ctx: Context, caller: Caller, asked: { deleteOwned: boolean; versions: number[] | null }): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     const account = (await lockAccountToClose(tx, caller.userId)) ?? refuse(errors.unauthorized());
+    requireExpected(account.version, asked.versions);
     await lockStaffAround(tx, caller.userId);
     await lockAnsweredFor(tx, caller.userId);
-    if (deleteOwned) await removeOwned(ctx, tx, caller);
+    if (asked.deleteOwned) await removeOwned(ctx, tx, caller);
     const blockers = await listBlockers(tx, caller.userId);
     if (blockers.resources.length + blockers.organizations.length > 0) throw errors.accountBlocked().with({ members: { ...blockers } });
     await eraseRequests(tx, caller.userId, account.email);
