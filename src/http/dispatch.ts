@@ -54,12 +54,6 @@ function readValues(request: Request, { operation, parameters }: Route): unknown
   });
 }
 
-/** Sends an answer without content. A DELETE says `null`, as each of its successes does. */
-function sendNothing(request: Request, response: Response, status: number | undefined): void {
-  if (request.method === 'DELETE') response.status(status ?? 200).json(null);
-  else response.status(status ?? 204).end();
-}
-
 /** Runs an operation: checks what it is given, makes its controller, calls the method and sends what that answers. */
 export function runOperation(route: Route): RequestHandler {
   return async (request, response) => {
@@ -71,8 +65,6 @@ export function runOperation(route: Route): RequestHandler {
     // a method that streams has sent its answer already
     if (response.headersSent) return;
     for (const [name, value] of Object.entries(controller.getHeaders())) response.set(name, value);
-    const status = controller.getStatus() ?? route.successStatus;
-    if (answer === null || answer === undefined) sendNothing(request, response, status);
-    else response.status(status ?? 200).json(answer);
+    response.status(controller.getStatus() ?? route.successStatus ?? 200).json(answer ?? null);
   };
 }

@@ -228,6 +228,8 @@ describe('who may manage', () => {
       expect((await site.as(null)('POST', `/api/v1/auth/organization/${path}`, { body: {} })).status).toBe(401);
     }
     expect((await site.as(owner.person)('GET', '/api/v1/auth/organization/list')).status).toBe(401);
+    // by a session, of an organization that is not named
+    expect(await owner.browser.call('GET', '/api/v1/auth/organization/get-full-organization')).toMatchObject({ status: 200, body: null });
   });
 
   test('POST /api/v1/auth/organization/add-member: owners any role, admins up to admin, members nobody', async () => {

@@ -72,10 +72,7 @@ export class SignInController extends ApiController {
   public async getSession(): Promise<CurrentSession | null> {
     this.response.setHeader('Cache-Control', 'no-store');
     const admission = await admitBySession(this.request, this.response);
-    if (!admission) {
-      this.response.status(200).json(null);
-      return null;
-    }
+    if (!admission) return null;
     const [session, user] = await Promise.all([findSession(this.ctx.db, admission.handle), findAccountUser(this.ctx.db, admission.userId)]);
     return session && user ? { session, user } : null;
   }
