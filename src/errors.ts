@@ -151,10 +151,7 @@ const catalogue = {
   personalWorkspace: say(400, 'This is a personal workspace: it cannot be changed, shared, left or deleted.'),
   youCannotLeaveTheOrganizationAsTheOnlyOwner: say(400, 'The organization would be left without an owner.'),
   youCannotLeaveTheOrganizationWithoutAnOwner: say(400, 'The organization would be left without an owner.'),
-  organizationOwnsResources: say(
-    409,
-    (total: number, counted: string) => `The organization still owns ${total} resources (${counted}); move or delete them first.`,
-  ),
+  organizationOwnsResources: say(409, (counted: string) => `The organization still owns ${counted}; move or delete that first.`),
   joinRequestNotFound: say(404, 'There is no such join request.'),
   notAMember: say(403, 'You cannot create resources in an organization that you are not a member of.'),
   transferDenied: say(403, 'Only an owner or admin of the organization that owns a resource may move it away.'),

@@ -190,6 +190,7 @@ test('the unmodified better-auth organization client runs a full life', async ()
   expect(refused.error).toMatchObject({
     status: 409,
     code: 'ORGANIZATION_OWNS_RESOURCES',
+    detail: 'The organization still owns 1 macro; move or delete that first.',
     total: 1,
     blockers: [{ resourceType: 'macro', count: 1 }],
   });

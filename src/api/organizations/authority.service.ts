@@ -146,7 +146,7 @@ export const removeOrganization = (ctx: Context, caller: Caller, id: string): Pr
     if (blockers.length > 0) {
       const total = blockers.reduce((sum, { count }) => sum + count, 0);
       const counted = blockers.map(({ resourceType, count }) => `${count} ${resourceType.replace('_', ' ')}${count === 1 ? '' : 's'}`);
-      throw errors.organizationOwnsResources(total, counted.join(', ')).with({ members: { blockers, total } });
+      throw errors.organizationOwnsResources(counted.join(', ')).with({ members: { blockers, total } });
     }
     const organization = (await findWithMetadata(tx, id)) ?? refuse(errors.userIsNotAMemberOfTheOrganization());
     await deleteOrganization(tx, id);
