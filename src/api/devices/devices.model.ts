@@ -224,7 +224,7 @@ export interface AttachedDevice extends DeviceKnown {
 export interface ExperimentDevice {
   /** The device. */
   device: AttachedDevice;
-  /** Person who bound it, by their UUID; null when that is not known. */
+  /** Person who bound it, by their UUID or pseudonym; null when that is not known. */
   addedBy: string | null;
   /** When it was bound, in UTC. */
   addedAt: Date;

@@ -1,6 +1,7 @@
 import { Delete, Get, Path, Queries, Route, Security, Tags } from '@tsoa/runtime';
 import { readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { loadNaming } from '../experiments/pseudonym.service.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { countExperimentDevices, listExperimentDevices } from './bindings.queries.ts';
 import type { ExperimentDevice } from './devices.model.ts';
@@ -11,7 +12,7 @@ import { detachDevice, requireRelation } from './onboarding.service.ts';
 export class ExperimentDevicesController extends ApiController {
   /**
    * For everybody who may read the experiment by more than its being public, else ACTION_DENIED (403). Answers the devices that may publish to it,
-   * newest first.
+   * newest first. In an anonymised experiment others who bound them have pseudonyms, but to those who manage it.
    * @summary List the devices of an experiment
    */
   @Get()
@@ -20,7 +21,10 @@ export class ExperimentDevicesController extends ApiController {
     await requireRelation(this.ctx, this.caller, id);
     const page = readPageOrWhole(query);
     const rows = listExperimentDevices(this.ctx.db, id, page);
-    const shown = rows.then((found) => found.map(({ addedBy, addedAt, ...device }) => ({ device, addedBy, addedAt })));
+    const named = await loadNaming(this.ctx, this.caller, id);
+    const shown = rows.then((found) =>
+      found.map(({ addedBy, addedAt, ...device }) => ({ device, addedBy: addedBy && named({ createdBy: addedBy }).createdBy, addedAt })),
+    );
     return this.answerPage(page, shown, countExperimentDevices(this.ctx.db, id));
   }
 
