@@ -14,6 +14,7 @@ import { loadStatus } from '../experiments/experiments.service.ts';
 import { enqueueMacros } from '../macro-runs/macro-runs.service.ts';
 import { countMeasurements } from './measurements.service.ts';
 import { adoptObjects } from './arrivals.service.ts';
+import { listNamingLimits } from './registry.queries.ts';
 import { decodeStored, readTogether } from './reading.service.ts';
 
 const EXPERIMENTS_AT_ONCE = 100;
@@ -45,6 +46,9 @@ async function refusalOf(ctx: Context, experimentId: string, userId: string | nu
 /** Takes messages apart, up to about the bytes of a batch, and says which may not be stored. */
 async function readMessages(ctx: Context, experimentId: string, pending: readonly InboxMessage[]): Promise<ReadMessage[]> {
   const refusals = new Map<string | null, string | undefined>();
+  const devices = new Set(pending.flatMap(({ clientId, userId }) => (userId === null ? (clientId ?? []) : [])));
+  const limits = devices.size === 0 ? [] : await listNamingLimits(ctx.db, experimentId, [...devices]);
+  const limitOf = new Map(limits.map(({ clientId, ownerId }) => [clientId, { namesOnly: ownerId }]));
   return readTogether(pending, async (message) => {
     const { userId, tries } = message;
     if (!refusals.has(userId)) refusals.set(userId, await refusalOf(ctx, experimentId, userId));
@@ -52,7 +56,7 @@ async function readMessages(ctx: Context, experimentId: string, pending: readonl
       tries >= MOST_TRIES
         ? [{ kind: 'refusal' as const, index: null, reason: 'processing-failed' }]
         : await decodeStored(ctx.objects, message);
-    return { id: message.id, arrival: message, decoded, refused: refusals.get(userId) };
+    return { id: message.id, arrival: { ...message, ...limitOf.get(message.clientId ?? '') }, decoded, refused: refusals.get(userId) };
   });
 }
 

@@ -33,3 +33,16 @@ export const listMeasuringDevices = (db: Queryable, experimentId: string) =>
     from measuring_devices m join devices d on d.thing_name = m.client_id join resources r on r.id = d.id
     where m.experiment_id = ${experimentId}
     order by m.client_id`);
+
+/**
+ * Lists those of these senders that may name only their owner as the one who measured, which is nobody where the sender is not registered. In an anonymised
+ * experiment these are all devices but those that somebody bound who manages it: whoever binds one and names others by it would be told their pseudonyms.
+ */
+export const listNamingLimits = (db: Queryable, experimentId: string, clientIds: readonly string[]) =>
+  db.rows<{ clientId: string; ownerId: string | null }>(sql('registry.namingLimits')`
+    select c.client_id as "clientId", r.created_by as "ownerId"
+    from experiments e cross join unnest(${clientIds}::text[]) c (client_id)
+    left join devices d on d.thing_name = c.client_id left join resources r on r.id = d.id
+    where e.id = ${experimentId} and e.anonymize_contributors and not exists (
+      select from experiment_devices b join effective_access a on a.user_id = b.added_by and a.resource_id = b.experiment_id and a.can_manage
+      where b.experiment_id = e.id and b.device_id = d.id)`);

@@ -27,6 +27,8 @@ export type DecodedRefusal = Omit<Refusal, 'reason'> & { reason: string };
 export interface Arrival {
   clientId: string | null;
   userId: string | null;
+  /** The one person whom a message of a device may name; absent where it may name anybody. */
+  namesOnly?: string | null;
   /** From the topic; beats the payload's. */
   protocolId: string | null;
   arrivedAt: Date;
@@ -128,8 +130,11 @@ function namedIn(macros: readonly Record<string, ExactValue>[], index: number, i
 }
 
 /** Whose measurement it is: the person whom the connection proved, or else the one whom the message names. */
-export const pickContributor = (arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null =>
-  arrival.userId ?? (userId !== null && isUuid(userId) ? userId.toLowerCase() : null);
+export function pickContributor(arrival: Arrival, { userId }: Pick<DecodedMeasurement, 'userId'>): string | null {
+  if (arrival.userId !== null) return arrival.userId;
+  const named = userId !== null && isUuid(userId) ? userId.toLowerCase() : null;
+  return arrival.namesOnly === undefined || arrival.namesOnly === named ? named : null;
+}
 
 /** How many rows a message comes to. */
 export const countRows = (message: DecodedMeasurement): number => (message.plain ? 1 : Math.max(1, message.samples.length));
