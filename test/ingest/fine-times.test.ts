@@ -42,3 +42,22 @@ test('finer ones are text, and the report says why', async () => {
   const impossible = ['2026-02-30 00:30:00.123456000', '2026-03-29 25:30:00.123456000'];
   expect(await read(impossible)).toMatchObject({ type: 'STRING', values: impossible });
 });
+
+test('times of day that a Parquet file has to the nanosecond are cut to the microsecond, and the report says so', async () => {
+  // written by pyarrow: 01:00:00.000000001 as time64[ns], 01:00:00 as time64[us]; then no value, 00:00:00.000001
+  const bytes = Buffer.from(
+    'UEFSMRUAFRwVHCwVBBUAFQYVBhwAAAACAAAAAwEBoLgwRgMAABUAFSwVLCwVBBUAFQYVBhwAAAACAAAABAEApJPWAAAAAAEAAAAAAAAAFQQZPDUAGAZzY2hlbWEVBAAVBCUCGAVmaW5lcmx8Ehw8AAAAAAAVBCUCGAV3aG9sZWx8EhwsAAAAAAAWBBkcGSwm' +
+      'ABwVBBklBgAZGAVmaW5lchUAFgQWQhZCJghJHBUAFQAVAgA8KQYZJgICAAAAJgAcFQQZJQYAGRgFd2hvbGUVABYEFlIWUiZKSRwVABUAFQIAPCkGGSYABAAAABaUARYEJggWlAEAKCBwYXJxdWV0LWNwcC1hcnJvdyB2ZXJzaW9uIDI2LjAuMRksHAAAHAAAANMAAABQQVIx',
+    'base64',
+  );
+  const table = await lake.makeTable();
+  const { report } = await lake.ingest(table, 'parquet', [{ path: 'a.parquet', bytes }]);
+  expect(report?.files[0]?.columns.map(({ name, type, note }) => [name, type, note])).toEqual([
+    ['finer', 'STRING', 'The file has these times to the nanosecond; they are kept to the microsecond.'],
+    ['whole', 'STRING', undefined],
+  ]);
+  expect((await lake.rows(table.id)).map(({ finer, whole }) => [finer, whole])).toEqual([
+    ['01:00:00', '01:00:00'],
+    [null, '00:00:00.000001'],
+  ]);
+});

@@ -84,6 +84,8 @@ const PLAIN: Readonly<Record<string, readonly [kind: Exclude<ColumnType['kind'],
 /** Whether values of a type of the engine are times, which can be infinite there. No other engine and no reader knows such times. */
 const isTime = (type: string) => ['date', 'timestamp', 'timestamp_ntz'].includes(PLAIN[type]?.[0] ?? '');
 
+const isTimeOfDay = (type: string) => type === 'TIME' || type === 'TIME WITH TIME ZONE';
+
 /** How a type of the engine becomes one of ours: the expression over the file's column, and the type it then has. */
 function read(column: string, type: string): { expression: string; form: ColumnType } {
   const [kind, cast] = PLAIN[type] ?? [];
@@ -134,13 +136,14 @@ async function findOddTimes(ask: Ask, described: readonly Described[]): Promise<
       if (row[`e${index}`] === true) texts.set(name, ENDLESS);
     });
   }
-  if (times.length === 0) return { texts, cut: new Set() };
+  const clocks = described.filter(({ type }) => isTime(type) || isTimeOfDay(type));
+  if (clocks.length === 0) return { texts, cut: new Set() };
   const rows = await ask(
-    `select name from parquet_schema(getvariable('records'))
-      where logical_type like '%isAdjustedToUTC=1%NANOS=NanoSeconds%' or type = 'INT96'`,
+    `select name from parquet_schema(getvariable('records')) where type = 'INT96'
+      or logical_type like '%NANOS=NanoSeconds%' and (logical_type like '%isAdjustedToUTC=1%' or logical_type like 'TimeType%')`,
   );
   const inNanoseconds = new Set(rows.map(({ name }) => String(name)));
-  return { texts, cut: new Set(times.map(({ name }) => name).filter((name) => inNanoseconds.has(name))) };
+  return { texts, cut: new Set(clocks.map(({ name }) => name).filter((name) => inNanoseconds.has(name))) };
 }
 
 /** Characters at most of what pandas says of its columns; a longer text is passed over. */
