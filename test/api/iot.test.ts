@@ -101,6 +101,9 @@ describe('POST /api/v1/iot/upload-url', () => {
     const { cast, db } = test$;
     expect((await test$.as(cast.member)('POST', URL_PATH, { body: { experimentId } })).status).toBe(201);
     expect((await test$.as(null)('POST', URL_PATH, { body: { experimentId } })).status).toBe(401);
+    expect((await owner('POST', URL_PATH, { body: { experimentId: 'E1' } })).body.errors).toEqual([
+      { path: '/experimentId', message: 'must be a UUID' },
+    ]);
     expect((await test$.as(cast.stranger)('POST', URL_PATH, { body: { experimentId } })).status).toBe(403);
     await grant(db, { id: experimentId, type: 'experiment' }, { user: cast.viewer.id }, 'viewer');
     expect((await test$.as(cast.viewer)('POST', URL_PATH, { body: { experimentId } })).status).toBe(201);

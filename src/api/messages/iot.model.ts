@@ -1,10 +1,9 @@
+import type { Uuid } from '../sharing/sharing.model.ts';
+
 /** What is to be put, and where it goes. */
 export interface NewUploadUrl {
-  /**
-   * Experiment that the measurements go to.
-   * @pattern ^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$
-   */
-  experimentId: string;
+  /** Experiment that the measurements go to. */
+  experimentId: Uuid;
   /**
    * Bytes that will be sent, 1 to 33,554,432; signed, so that nothing else is accepted.
    * @isInt
