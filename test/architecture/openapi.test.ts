@@ -19,7 +19,7 @@ test('every operation that is served asks exactly what its row says, and none is
 });
 
 test('what is open to nobody in particular stays a short list', () => {
-  const open = operationRows.filter(({ asks }) => asks === 'public' || asks === 'webhook').map(({ path }) => path);
+  const open = operationRows.filter(({ asks }) => asks === 'public' || asks === 'webhookSignature').map(({ path }) => path);
   expect(open.filter((path) => !/^\/health\/|^\/api\/v1\/(auth|newsletter\/(subscribe|confirm|unsubscribe)|webhooks)/.test(path))).toEqual(
     [],
   );
@@ -66,14 +66,28 @@ test('what may be null alone has the type of null', () => {
   expect(schemas.filter(({ schema }) => Array.isArray(schema.enum) && schema.enum.every((value) => value === null))).toEqual([]);
 });
 
-test('each kind of a form has the files, too: generators make a type of each, of nothing else', () => {
-  interface Kind {
+test('a form is one object, its files last: a generator sends no form that is one of several, and members in their order', () => {
+  interface Form {
+    oneOf?: unknown;
     properties?: Record<string, unknown>;
     required?: string[];
+    then?: { required?: string[] };
+    else?: { required?: string[] };
   }
-  const forms = schemas.filter(({ place }) => place.endsWith('/multipart/form-data/schema')) as { schema: { oneOf?: Kind[] } }[];
-  const kinds = forms.flatMap(({ schema: { oneOf = [] } }) => oneOf);
-  expect(kinds).toHaveLength(4);
-  expect(kinds.filter(({ properties = {} }) => !('files' in properties))).toEqual([]);
-  expect(kinds.map(({ required = [] }) => required.includes('files'))).toEqual([true, true, false, false]);
+  const forms = schemas.filter(({ place }) => place.endsWith('/multipart/form-data/schema')).map(({ schema }) => schema as Form);
+  expect(
+    forms.map(({ oneOf, properties = {} }) => [oneOf, Object.keys(properties).filter((name) => !/^(files|parts)$/.test(name)).length]),
+  ).toEqual([
+    [undefined, 10],
+    [undefined, 10],
+  ]);
+  expect(forms.map(({ properties = {} }) => Object.keys(properties).slice(10))).toEqual([['files'], ['files', 'parts']]);
+  expect(forms.map((form) => [form.required, form.then?.required, form.else?.required])).toEqual([
+    [
+      ['sourceKind', 'targetKind'],
+      ['targetName', 'files'],
+      ['uploadTableId', 'files'],
+    ],
+    [['sourceKind', 'targetKind'], [], ['uploadTableId']],
+  ]);
 });

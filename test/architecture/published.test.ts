@@ -44,7 +44,7 @@ function listUndescribed(part: unknown, place = ''): string[] {
   return [
     ...own.map(([name]) => `${place} ${name}`),
     ...Object.entries(part)
-      .filter(([keyword]) => !['if', 'else', 'contains', 'example'].includes(keyword))
+      .filter(([keyword]) => !['if', 'then', 'else', 'contains', 'example'].includes(keyword))
       .flatMap(([keyword, member]) => listUndescribed(member, `${place}/${keyword}`)),
   ];
 }

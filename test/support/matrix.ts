@@ -145,7 +145,7 @@ function expectedOf(row: OperationRow, caller: CallerName, guard: { type: Resour
   const isNobody = CALLERS[caller] === NOBODY;
   if (row.asks === 'public')
     return { text: 'not 401', fits: (status: number) => status !== 401 || !isNobody || row.path.startsWith('/api/v1/auth/') };
-  if (row.asks === 'webhook') return { text: '401', fits: (status: number) => status === 401 };
+  if (row.asks === 'webhookSignature') return { text: '401', fits: (status: number) => status === 401 };
   if (isNobody) return { text: '401', fits: (status: number) => status === 401 };
   if (row.asks === 'session')
     return { text: '401 API_KEY_NOT_ACCEPTED', fits: (status: number, code: string) => status === 401 && code === 'API_KEY_NOT_ACCEPTED' };
