@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
 import { api } from '../api.ts';
 import { momentText } from '../shell/format.ts';
@@ -6,13 +7,14 @@ import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
-import { takeFocus } from '../ui/focus.ts';
+import { takeFocus, takeFocusLeft } from '../ui/focus.ts';
 import { Form } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
+import { KeyChange } from './key-change.tsx';
 import { keysQuery, renewAccount, type Key } from './queries.ts';
 
 const said = words.account.keys;
@@ -25,7 +27,56 @@ function stateOf({ revokedAt, expiresAt, enabled }: Key): keyof typeof said.stat
 
 const atOr = (at: string | null) => (at === null ? said.never : momentText(at));
 
-/** API keys: make, see once, revoke. */
+function KeyRow({ apiKey: key }: { apiKey: Key }) {
+  const [isOpen, setIsOpen] = useState<boolean>();
+  const revoke = async () => {
+    await api.POST('/api/v1/auth/api-key/delete', { body: { keyId: key.id } });
+    await renewAccount();
+    sayDone(said.revoked);
+  };
+  if (isOpen)
+    return (
+      <li>
+        <KeyChange apiKey={key} close={() => setIsOpen(false)} />
+      </li>
+    );
+  return (
+    <li>
+      <div>
+        <h3>
+          {key.name}{' '}
+          <code>
+            {key.start}…{key.lastFour}
+          </code>{' '}
+          <span className={`tag ${stateOf(key) === 'active' ? 'good' : ''}`}>{said.states[stateOf(key)]}</span>
+        </h3>
+        <p className="small quiet">{said.facts(momentText(key.createdAt), atOr(key.lastRequest), atOr(key.expiresAt))}</p>
+      </div>
+      {key.revokedAt === null ? (
+        <div className="inline">
+          <button
+            ref={isOpen === false ? takeFocusLeft : undefined}
+            type="button"
+            className="button"
+            aria-label={said.changeLabel(key.name)}
+            onClick={() => setIsOpen(true)}
+          >
+            {said.change}
+          </button>
+          <AskFirst
+            action={said.revoke}
+            label={said.revokeLabel(key.name)}
+            question={`${said.revokeLabel(key.name)}?`}
+            consequence={said.revokeText}
+            perform={revoke}
+          />
+        </div>
+      ) : null}
+    </li>
+  );
+}
+
+/** API keys: make, see once, change, revoke. */
 export function KeysPanel() {
   const keys = useQuery(keysQuery);
   const make = useMutation({
@@ -33,11 +84,6 @@ export function KeysPanel() {
       bodyOf(api.POST('/api/v1/auth/api-key/create', { body: { name, expiresIn: expiresIn === '' ? null : Number(expiresIn) } })),
     onSuccess: renewAccount,
   });
-  const revoke = async (keyId: string) => {
-    await api.POST('/api/v1/auth/api-key/delete', { body: { keyId } });
-    await renewAccount();
-    sayDone(said.revoked);
-  };
   return (
     <Section
       id="keys-title"
@@ -72,27 +118,7 @@ export function KeysPanel() {
       {(list) => (
         <ul className="rows" id="keys">
           {list.map((key) => (
-            <li key={key.id}>
-              <div>
-                <h3>
-                  {key.name}{' '}
-                  <code>
-                    {key.start}…{key.lastFour}
-                  </code>{' '}
-                  <span className={`tag ${stateOf(key) === 'active' ? 'good' : ''}`}>{said.states[stateOf(key)]}</span>
-                </h3>
-                <p className="small quiet">{said.facts(momentText(key.createdAt), atOr(key.lastRequest), atOr(key.expiresAt))}</p>
-              </div>
-              {key.revokedAt === null ? (
-                <AskFirst
-                  action={said.revoke}
-                  label={said.revokeLabel(key.name)}
-                  question={`${said.revokeLabel(key.name)}?`}
-                  consequence={said.revokeText}
-                  perform={() => revoke(key.id)}
-                />
-              ) : null}
-            </li>
+            <KeyRow key={key.id} apiKey={key} />
           ))}
         </ul>
       )}

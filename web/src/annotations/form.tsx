@@ -8,16 +8,15 @@ import { resetOnceTaken } from '../ui/forms.ts';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
-import { annotateRows, FLAGS, renewRows, type RowsNamed, type Saying } from './writes.ts';
+import { annotateRows, findFlag, FLAGS, LONGEST_TEXT, renewRows, type RowsNamed, type Saying } from './writes.ts';
 
 const said = words.annotations;
-const LONGEST_TEXT = 255;
 
 /** Flags rows or comments on them. What was typed stays until the service has it. */
 export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => void }) {
   const id = useId();
   const [kind, setKind] = useState('comment');
-  const flag = FLAGS.find((each) => each === kind) ?? null;
+  const flag = findFlag(kind);
   const write = useMutation({
     mutationFn: (saying: Saying) => annotateRows(rows, saying),
     onSuccess: async (count) => {

@@ -3,6 +3,11 @@ import { useCallback, useEffect, useRef, type RefObject } from 'react';
 /** Gives an element the focus as it comes to stand on the page. A function that is made anew at each drawing would give it the focus at each drawing. */
 export const takeFocus = (element: HTMLElement | null): void => element?.focus();
 
+/** Gives an element the focus where what had it went from the page. */
+export const takeFocusLeft = (element: HTMLElement | null): void => {
+  if (document.activeElement === document.body) element?.focus();
+};
+
 /** Lists the parts of the page that hold an element, the innermost first. */
 function listParts(element: Element | null): Element[] {
   const part = element?.parentElement?.closest('section, form, main');

@@ -8,12 +8,12 @@ export function fieldsOf(form: HTMLFormElement): Record<string, string | undefin
   return fields;
 }
 
-/** Remembers what a form holds. Answers a function to call once that is taken: it resets the form, unless somebody has written on meanwhile. */
-export function resetOnceTaken(form: HTMLFormElement): () => void {
+/** Remembers what a form holds. Answers a function to call once that is taken: it resets or ends the form, unless somebody has written on meanwhile. */
+export function resetOnceTaken(form: HTMLFormElement, end = () => form.reset()): () => void {
   const textOf = () => JSON.stringify(fieldsOf(form));
   const sent = textOf();
   return () => {
-    if (textOf() === sent) form.reset();
+    if (textOf() === sent) end();
   };
 }
 
