@@ -1,4 +1,4 @@
-/** What somebody has said or made is changed where it stands. */
+/** What somebody has said or made is changed where it stands, and what an organization owns is found. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksRight, type Visitor } from '../support/chromium.ts';
 import { makeExperiment, startConsole, type Console } from '../support/console.ts';
@@ -124,4 +124,55 @@ test('a key gets another name, ends at another time, and is switched off', { tim
   await phone.page.getByRole('button', { name: 'Change key Field logger' }).click();
   await looksRight(phone.page, 'key-changed-phone');
   await phone.context.close();
+});
+
+test('an organization says what it owns to whoever may read it', { timeout: 180_000 }, async () => {
+  const { page, complaints } = owner;
+  const under = `${site.baseUrl}/organizations/${site.sample.organizationId}`;
+  await page.goto(under);
+  await page.getByRole('link', { name: 'What it owns' }).click();
+  const owned = page.getByRole('region', { name: 'What it owns' });
+  await owned.getByText(/^\d+ experiments?, /).waitFor();
+  await looksRight(page, 'owned-desk');
+  const phone = await site.copyOf(owner, 'phone');
+  await phone.page.goto(page.url());
+  await phone.page.getByRole('link', { name: 'Maize under drought' }).waitFor();
+  await looksRight(phone.page, 'owned-phone');
+  await phone.page.setViewportSize({ width: 360, height: 800 });
+  expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  await phone.context.close();
+  await owned.getByRole('link', { name: 'Maize under drought' }).click();
+  await page.getByRole('heading', { name: 'Maize under drought', level: 1 }).waitFor();
+
+  await page.goto(`${under}/resources?page=2`);
+  await owned.getByText('The list ends before this page.').waitFor();
+  await owned.getByRole('link', { name: 'Previous' }).click();
+  await owned.getByRole('link', { name: 'Maize under drought' }).waitFor();
+
+  // who is no member finds what is public, and no members
+  const send = (path: string, body: object) =>
+    page.evaluate(
+      async ([where, what]) => {
+        const headers = { 'content-type': 'application/json' };
+        return (await (await fetch(`/api/v1/auth/organization/${where}`, { method: 'POST', headers, body: what })).json()) as {
+          id: string;
+        };
+      },
+      [path, JSON.stringify(body)] as const,
+    );
+  const open = await send('create', { name: 'Open Lab', slug: 'open-lab' });
+  await send('update', { organizationId: open.id, data: { visibility: 'public' } });
+  const stranger = await site.visitAs('stranger');
+  await stranger.page.goto(`${site.baseUrl}/organizations/${open.id}/resources`);
+  await stranger.page.getByText('It owns nothing that you may read.').waitFor();
+  expect(await stranger.page.getByRole('link', { name: 'Members' }).count()).toBe(0);
+  const shown = { name: 'Shown to all', organizationId: open.id, visibility: 'public' };
+  expect((await site.owner('POST', '/api/v1/experiments', { body: shown })).status).toBe(201);
+  await makeExperiment(site.owner, 'Kept among us', open.id);
+  await stranger.page.reload();
+  await stranger.page.getByRole('link', { name: 'Shown to all' }).waitFor();
+  await stranger.page.getByText('1 experiment', { exact: true }).waitFor();
+  expect(await stranger.page.getByText('Kept among us').count()).toBe(0);
+  expect([...complaints, ...stranger.complaints]).toEqual([]);
+  await stranger.context.close();
 });

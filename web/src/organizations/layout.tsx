@@ -26,31 +26,36 @@ export function OrganizationLayout() {
         </p>
         <h1>{name}</h1>
         {description === null || description === '' ? null : <p className="quiet">{description}</p>}
-        {role === null ? null : (
-          <nav className="choices" aria-label={said.sectionsLabel}>
-            <Link className="choice" to="/organizations/$organization" params={{ organization: id }} activeOptions={{ exact: true }}>
-              {said.sections.members}
-            </Link>
-            <Link className="choice" to="/organizations/$organization/teams" params={{ organization: id }}>
-              {said.sections.teams}
-            </Link>
-            {isAdmin(organization) ? (
-              <>
-                <Link className="choice" to="/organizations/$organization/webhooks" params={{ organization: id }}>
-                  {said.sections.webhooks}
-                </Link>
-                <Link className="choice" to="/organizations/$organization/audit" params={{ organization: id }}>
-                  {said.sections.audit}
-                </Link>
-              </>
-            ) : null}
-            {role === 'owner' ? (
-              <Link className="choice" to="/organizations/$organization/settings" params={{ organization: id }}>
-                {said.sections.settings}
+        <nav className="choices" aria-label={said.sectionsLabel}>
+          {role === null ? null : (
+            <>
+              <Link className="choice" to="/organizations/$organization" params={{ organization: id }} activeOptions={{ exact: true }}>
+                {said.sections.members}
               </Link>
-            ) : null}
-          </nav>
-        )}
+              <Link className="choice" to="/organizations/$organization/teams" params={{ organization: id }}>
+                {said.sections.teams}
+              </Link>
+            </>
+          )}
+          <Link className="choice" to="/organizations/$organization/resources" params={{ organization: id }}>
+            {said.sections.resources}
+          </Link>
+          {isAdmin(organization) ? (
+            <>
+              <Link className="choice" to="/organizations/$organization/webhooks" params={{ organization: id }}>
+                {said.sections.webhooks}
+              </Link>
+              <Link className="choice" to="/organizations/$organization/audit" params={{ organization: id }}>
+                {said.sections.audit}
+              </Link>
+            </>
+          ) : null}
+          {role === 'owner' ? (
+            <Link className="choice" to="/organizations/$organization/settings" params={{ organization: id }}>
+              {said.sections.settings}
+            </Link>
+          ) : null}
+        </nav>
       </header>
       <Outlet />
     </div>

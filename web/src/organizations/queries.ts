@@ -14,6 +14,8 @@ export type Webhook = AnswerTo<'/api/v1/organizations/{id}/webhooks', 'get'>[num
 export type Delivery = AnswerTo<'/api/v1/organizations/{id}/webhooks/{webhookId}/deliveries', 'get'>[number];
 export type AuditEvent = AnswerTo<'/api/v1/organizations/{id}/audit', 'get'>[number];
 
+export type Resource = AnswerTo<'/api/v1/organizations/{id}/resources', 'get'>['resources'][number];
+
 /** Which events of the log are asked for. */
 export type AuditFilters = Omit<QueryOf<'/api/v1/organizations/{id}/audit', 'get'>, 'page' | 'pageSize'>;
 
@@ -95,6 +97,15 @@ export const teamGrantsQuery = (id: string) =>
     queryKey: [...keyOf(id), 'team-grants'],
     queryFn: async ({ signal }) =>
       everyOf((place) => api.GET('/api/v1/organizations/{id}/team-grants', { params: { path: { id }, query: place }, signal })),
+  });
+
+/** A page of what an organization owns and the caller may read, last changed first, and how many there are of each kind. */
+export const resourcesQuery = (id: string, page: number) =>
+  queryOptions({
+    queryKey: [...keyOf(id), 'resources', page],
+    queryFn: async ({ signal }) =>
+      bodyOf(api.GET('/api/v1/organizations/{id}/resources', { params: { path: { id }, query: { page, pageSize: PAGE_SIZE } }, signal })),
+    placeholderData: keepPreviousData,
   });
 
 /** What keeps an organization from being deleted. */

@@ -6,6 +6,9 @@ export const organizationsSearch = z.object({ search: z.catch(z.optional(z.strin
 const uuid = z.catch(z.optional(z.uuid()), undefined);
 const day = z.catch(z.optional(z.iso.date()), undefined);
 
+/** Which page of what an organization owns is shown. */
+export const resourcesSearch = z.object({ page });
+
 /** What is shown of an audit log, as the address says it. */
 export const auditSearch = z.object({
   page,

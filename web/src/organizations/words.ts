@@ -25,7 +25,14 @@ export const organizations = {
   make: 'Make the organization',
   made: 'The organization is made.',
   all: 'All organizations',
-  sections: { members: 'Members', teams: 'Teams', webhooks: 'Webhooks', audit: 'Audit log', settings: 'Settings' },
+  sections: {
+    members: 'Members',
+    teams: 'Teams',
+    resources: 'What it owns',
+    webhooks: 'Webhooks',
+    audit: 'Audit log',
+    settings: 'Settings',
+  },
   sectionsLabel: 'Of this organization',
   onlyAdmins: 'This is for owners and admins of the organization.',
   members: {
@@ -80,6 +87,27 @@ export const organizations = {
     removeAsk: (team: string) => `Delete the team ${team}?`,
     removeText: 'Everything that was shared with the team is shared with it no more. Its members stay in the organization.',
     removed: 'The team is deleted.',
+  },
+  resources: {
+    title: 'What it owns',
+    none: 'It owns nothing that you may read. What is made can belong to it from the start, and an experiment can be moved to it in its settings.',
+    updated: (when: string) => `changed ${when}`,
+    kinds: {
+      experiment: 'experiment',
+      macro: 'macro',
+      protocol: 'protocol',
+      workbook: 'workbook',
+      device: 'device',
+      device_group: 'group of devices',
+    },
+    totals: {
+      experiment: (count: number) => (count === 1 ? '1 experiment' : `${count} experiments`),
+      macro: (count: number) => (count === 1 ? '1 macro' : `${count} macros`),
+      protocol: (count: number) => (count === 1 ? '1 protocol' : `${count} protocols`),
+      workbook: (count: number) => (count === 1 ? '1 workbook' : `${count} workbooks`),
+      device: (count: number) => (count === 1 ? '1 device' : `${count} devices`),
+      device_group: (count: number) => (count === 1 ? '1 group of devices' : `${count} groups of devices`),
+    },
   },
   audit: {
     title: 'Audit log',

@@ -1,6 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { organizationQuery } from '../organizations/queries.ts';
-import { auditSearch, deliveriesSearch, organizationsSearch } from '../organizations/search.ts';
+import { auditSearch, deliveriesSearch, organizationsSearch, resourcesSearch } from '../organizations/search.ts';
 import { loadPage } from './load-page.ts';
 import { guarded } from './roots.ts';
 
@@ -28,6 +28,13 @@ const teams = createRoute({
   getParentRoute: () => organization,
   path: '/teams',
   component: loadPage(() => import('../organizations/teams.tsx'), 'TeamsPage'),
+});
+
+const resources = createRoute({
+  getParentRoute: () => organization,
+  path: '/resources',
+  validateSearch: resourcesSearch,
+  component: loadPage(() => import('../organizations/resources.tsx'), 'ResourcesPage'),
 });
 
 const audit = createRoute({
@@ -58,5 +65,5 @@ const organizationSettings = createRoute({
 
 export const organizationRoutes = [
   organizations,
-  organization.addChildren([members, teams, audit, webhooks, webhook, organizationSettings]),
+  organization.addChildren([members, teams, resources, audit, webhooks, webhook, organizationSettings]),
 ] as const;
