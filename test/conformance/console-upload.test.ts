@@ -287,7 +287,15 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
     await page.getByRole('button', { name: 'Choose files' }).waitFor();
     // who does not manage adds to tables that are there
     await choose(page, OWN);
-    expect(await page.getByLabel('Where the rows go').locator('option', { hasText: 'A new table' }).count()).toBe(0);
+    const target = page.getByLabel('Where the rows go');
+    expect(await target.locator('option', { hasText: 'A new table' }).count()).toBe(0);
+    // and says to which: rows that were added to another stay there
+    expect(await target.inputValue()).toBe('');
+    await page.getByText('Choose the table that the rows are added to.').waitFor();
+    await page.getByRole('button', { name: 'Upload the file' }).click();
+    expect(await page.locator('#upload-target:invalid').count()).toBe(1);
+    await target.selectOption({ index: 1 });
+    await page.getByRole('table', { name: `Decided for ${OWN.name}` }).waitFor();
 
     const grants = (await owner('GET', path)).body as unknown as { kind: string; id: string; grantee: { displayName: string } }[];
     expect((await owner('PATCH', `/api/v1/experiments/${experimentId}/visibility`, { body: { visibility: 'public' } })).status).toBe(200);

@@ -23,10 +23,10 @@ export interface Chosen {
   types: readonly { column: string; type: TypeWord }[];
 }
 
-export const nothingChosen = (tableId: string): Chosen => ({
+export const nothingChosen: Chosen = {
   files: [],
   kind: 'csv',
-  tableId,
+  tableId: '',
   tableName: '',
   missing: '',
   decimal: '',
@@ -34,7 +34,7 @@ export const nothingChosen = (tableId: string): Chosen => ({
   encoding: '',
   sheet: '',
   types: [],
-});
+};
 
 /** What is chosen with more files. The first says the kind, and it or its folder the table's name where none was typed. A file of the same name in the same folder takes the place of the former. */
 export function withFiles(chosen: Chosen, added: readonly File[]): Chosen {

@@ -86,14 +86,22 @@ function TargetFields({
       <SelectField
         id="upload-target"
         label={said.target}
+        hint={!mayMakeTables && tableId === '' ? said.targetHint : undefined}
         value={tableId}
+        required={!mayMakeTables}
         disabled={isDisabled}
         onChange={(event) => change({ tableId: event.target.value })}
       >
-        {mayMakeTables ? <option value="">{said.targetNew}</option> : null}
+        {mayMakeTables ? (
+          <option value="">{said.targetNew}</option>
+        ) : (
+          <option value="" disabled hidden>
+            {said.targetNone}
+          </option>
+        )}
         <Options texts={tables.map(({ identifier, displayName }) => [identifier, said.targetExisting(displayName)])} />
       </SelectField>
-      {tableId === '' ? (
+      {mayMakeTables && tableId === '' ? (
         <Field id="upload-name" label={said.tableName}>
           <input
             id="upload-name"
@@ -121,7 +129,7 @@ function TargetFields({
 export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
   const tables = useSuspenseQuery(tablesQuery(id)).data.filter(({ tableType }) => tableType === 'upload');
   const navigate = useNavigate();
-  const [chosen, setChosen] = useState(() => nothingChosen(mayMakeTables ? '' : (tables[0]?.identifier ?? '')));
+  const [chosen, setChosen] = useState(() => nothingChosen);
   const [sent, setSent] = useState<Sent>({ bytes: 0, total: 0 });
   const canceller = useRef<AbortController>(null);
   const { mutate, isPending, isPaused, error } = useMutation({
@@ -144,7 +152,8 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
       },
     );
   };
-  const preview = usePreview(id, chosen);
+  const hasPlace = mayMakeTables || chosen.tableId !== '';
+  const preview = usePreview(id, hasPlace ? chosen : { ...chosen, files: [] });
   const others = othersThan(chosen.kind, chosen.files);
   const wasCancelled = error instanceof DOMException && error.name === 'AbortError';
   if (!mayMakeTables && tables.length === 0) return <p className="quiet">{said.noTable}</p>;

@@ -22,6 +22,8 @@ export const upload = {
   noKind: (taken: string) => `What can be uploaded: ${taken}.`,
   target: 'Where the rows go',
   targetNew: 'A new table',
+  targetNone: 'Choose a table',
+  targetHint: 'Choose the table that the rows are added to. New ones are made by whoever manages the experiment.',
   targetExisting: (table: string) => `Into ${table}`,
   tableName: 'Name of the new table',
   tableNameHint: 'Letters, digits and underscores, a letter first.',
