@@ -14,6 +14,25 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
+test('means of groups over time are drawn as lines over time, whichever is grouped by first', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'By week');
+  const rows = ['wet,2026-05-01T08:00:00Z,40', 'wet,2026-05-12T08:00:00Z,42', 'dry,2026-05-01T08:00:00Z,30', 'dry,2026-05-12T08:00:00Z,31'];
+  const table = await uploadTable(site.owner, id, 'weeks', `water,at,spad\n${rows.join('\n')}\n`);
+  const { page, complaints } = owner;
+  const groups = [{ column: 'water' }, { column: 'at', timeBucket: 'week' }];
+  for (const groupBy of [groups, groups.toReversed()]) {
+    const aggregation = JSON.stringify({ groupBy, functions: [{ column: 'spad', function: 'avg' }] });
+    await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}?${new URLSearchParams({ aggregation }).toString()}`);
+    await page.getByText('Rows 1–4 of 4').waitFor();
+    await page.getByRole('link', { name: 'Chart this' }).click();
+    await page.locator('.chart-panel[aria-busy=false] .drawing svg').waitFor();
+    expect(await page.getByLabel('Type', { exact: true }).inputValue()).toBe('line');
+    expect(await page.getByLabel('Across (x)').inputValue()).toBe('at');
+    expect(await page.getByLabel('Colour', { exact: true }).inputValue()).toBe('water');
+  }
+  expect(complaints).toEqual([]);
+});
+
 test('rows are grouped by a day whichever comes first, in a form that holds its button', { timeout: 120_000 }, async () => {
   const id = await makeExperiment(site.owner, 'By day');
   const table = await uploadTable(

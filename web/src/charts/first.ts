@@ -19,17 +19,21 @@ export function firstChart(
   const [computed] = aggregation?.functions ?? [];
   if (aggregation !== undefined && computed !== undefined) {
     const roles = ['x', 'color', 'facet'] as const;
-    const keys = aggregation.groupBy.flatMap(({ column }, index): Source[] =>
+    const buckets = aggregation.groupBy.filter(({ timeBucket }) => timeBucket !== undefined);
+    // means of weeks in one bar would be a sum of them
+    const isOverTime = buckets.length > 0 && aggregation.groupBy.length > 1;
+    const groups = isOverTime ? [...new Set([...buckets, ...aggregation.groupBy])] : aggregation.groupBy;
+    const keys = groups.flatMap(({ column }, index): Source[] =>
       roles[index] === undefined ? [] : [{ role: roles[index], columnName: column }],
     );
     const y: Source = { role: 'y', columnName: computed.column, aggregate: computed.function };
-    const buckets = aggregation.groupBy.filter(({ timeBucket }) => timeBucket !== undefined);
     const more = {
       ...(buckets.length === 0 ? {} : { groupBy: buckets }),
       // the second column of a correlation is no source of its own
       ...(computed.secondColumn === undefined ? {} : { functions: [computed] }),
     };
-    return { type: 'bar', sources: [...keys, y], ...kept, ...(Object.keys(more).length === 0 ? {} : { aggregation: more }) };
+    const type = isOverTime ? 'line' : 'bar';
+    return { type, sources: [...keys, y], ...kept, ...(Object.keys(more).length === 0 ? {} : { aggregation: more }) };
   }
   const own = columns.filter(({ name }) => !isGiven(name));
   const ofKind = (kind: Kind) => own.filter(({ type }) => findAxisKind(type) === kind).map(({ name }) => name);
