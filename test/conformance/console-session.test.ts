@@ -42,6 +42,9 @@ test('a name that is said is known on the next page', { timeout: 240_000 }, asyn
   await page.getByRole('button', { name: 'Save profile' }).click();
   await page.getByText('Your profile is saved.').waitFor();
   await page.getByRole('button', { name: 'Ina, your account' }).waitFor();
+  // what was saved stays in the form
+  await page.locator('form:not([aria-busy=true])').getByRole('button', { name: 'Save profile' }).waitFor();
+  expect(await page.getByLabel('First name').inputValue()).toBe('Ina');
   await page.getByRole('link', { name: 'fieldlake' }).click();
   await page.getByRole('heading', { name: 'Experiments', exact: true }).waitFor();
   expect(await page.getByRole('link', { name: 'Say your name' }).count()).toBe(0);

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ProblemError } from '../../../clients/typescript/src/problem.ts';
-import { api } from '../api.ts';
+import { api, queryClient } from '../api.ts';
 import { agoText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { answerOf, auth, providersQuery } from '../shell/session.ts';
@@ -32,6 +32,8 @@ function ProfilePanel() {
       api.POST('/api/v1/users/profile', { body: { firstName, lastName, bio } }),
     onSuccess: async () => {
       await renewAccount();
+      // nothing asked for a profile before its first name made it
+      if (!user.registered) await queryClient.query(profileQuery(user.id)).catch(() => undefined);
       sayDone(said.profile.saved);
     },
   });
