@@ -38,8 +38,10 @@ create macro signed_comma_pointed(b) as case
   when contains(b, '.') then 'a point ' || b else b end;
 create macro comma_pointed(b) as signed_comma_pointed(signed(b));
 
--- A day as people write it, perhaps with a time behind. A year of two digits stands behind slashes, or behind two dots with two digits before each.
-create macro is_day_like(b) as regexp_full_match(b, '([0-9]{4}([-/.])[0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}/[0-9]{1,2}/([0-9]{4}|[0-9]{2})|[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}|[0-9]{2}[.][0-9]{2}[.][0-9]{2}|[0-9]{1,2}-[0-9]{1,2}-[0-9]{4}|[0-9]{1,2}[- ][A-Za-z]{3,9}[.]?[- ]([0-9]{4}|[0-9]{2})|[A-Za-z]{3,9}[.]? [0-9]{1,2},? [0-9]{4})((,? |T)[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,6})?)?( ?[AaPp][.]?[Mm][.]?)?)?');
+-- A day as people write it, perhaps with a time behind. A year of two digits stands behind slashes or dots.
+create macro is_day_like(b) as regexp_full_match(b, '([0-9]{4}([-/.])[0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}/[0-9]{1,2}/([0-9]{4}|[0-9]{2})|[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}|[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{2}|[0-9]{1,2}-[0-9]{1,2}-[0-9]{4}|[0-9]{1,2}[- ][A-Za-z]{3,9}[.]?[- ]([0-9]{4}|[0-9]{2})|[A-Za-z]{3,9}[.]? [0-9]{1,2},? [0-9]{4})((,? |T)[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]{1,6})?)?( ?[AaPp][.]?[Mm][.]?)?)?');
+-- A version is written like this, too.
+create macro is_short_day(b) as regexp_matches(b, '^([0-9][.][0-9]{1,2}|[0-9]{2}[.][0-9])[.][0-9]{2}([^0-9]|$)');
 -- The same with hyphens and one blank, as the formats below have it.
 create macro plain_time(b) as case when contains(b, ':')
   then replace(regexp_replace(regexp_replace(b, '(,? |T)([0-9]+:)', ' \2'), ' ?([AaPp])[.]?[Mm][.]?$', ' \1M'), ',', '.') else b end;
@@ -54,7 +56,7 @@ create macro named_moment(b) as case when regexp_matches(b, '[A-Za-z]{3}') then
 -- DAY_CLASSES of src/ingest/value-classes.ts: in which orders a value is a day.
 create macro day_kind(y, d, m, n, b) as
   case when y is null and d is null and m is null and n is null then {{text}} else
-    case when y is null then 0 else {{ymd}} end | case when d is null then 0 else {{dmy}} end | case when m is null then 0 else {{mdy}} end
+    case when y is null then 0 else {{ymd}} end | case when d is null then 0 when is_short_day(b) then {{shortDmy}} else {{dmy}} end | case when m is null then 0 else {{mdy}} end
     | case when d = m then {{same}} else 0 end | case when n is null then 0 else {{named}} end | case when contains(b, ':') then {{timed}} else 0 end end;
 -- SENT_CLASSES there, of text that is no plain number, day or time.
 create macro loose_kind(b) as case

@@ -49,6 +49,8 @@ export const DAY_CLASSES = {
   ymd: 16_384,
   /** The day can come first. */
   dmy: 32_768,
+  /** The day comes first, or it is no day but a version: `3.4.26`. */
+  shortDmy: 67_108_864,
   /** The month can come first. */
   mdy: 65_536,
   /** It is the same day in both orders. */

@@ -96,6 +96,22 @@ describe('what one value after another is', () => {
     ['days first', ['31/12/2024', '1/2/2024'], 'DATE', ['2024-12-31', '2024-02-01']],
     ['months first', ['12/31/2024', '1/2/2024'], 'DATE', ['2024-12-31', '2024-01-02']],
     ['dotted days', ['1.2.2024', '03.04.24'], 'DATE', ['2024-02-01', '2024-04-03']],
+    ['dotted days, some without zeros', ['13.04.26', '3.4.26', '14.12.26'], 'DATE', ['2026-04-13', '2026-04-03', '2026-12-14']],
+    ['years of two digits that may be versions', ['3.4.26', '13.4.26', '3.10.26'], 'STRING', ['3.4.26', '13.4.26', '3.10.26']],
+    [
+      'years of two digits, told by their order',
+      ['3.4.26', '13.4.26', '3.10.26'],
+      'DATE',
+      ['2026-04-03', '2026-04-13', '2026-10-03'],
+      { dateOrder: 'dmy' },
+    ],
+    [
+      'years of two digits, told by their type',
+      ['3.4.26', '13.10.26 9:05'],
+      'TIMESTAMP_NTZ',
+      ['2026-04-03 00:00:00', '2026-10-13 09:05:00'],
+      { types: { v: 'timestamp_ntz' } },
+    ],
     ['days of two digits', ['12/31/99', '1/2/24'], 'DATE', ['1999-12-31', '2024-01-02']],
     ['named months', ['5 May 2026', '06-Jun-26', '7 September 2026'], 'DATE', ['2026-05-05', '2026-06-06', '2026-09-07']],
     ['named months first', ['"May 5, 2026"', '"Sep 30, 2026"'], 'DATE', ['2026-05-05', '2026-09-30']],
@@ -195,6 +211,8 @@ test('a line that names the delimiter counts as a line, and tabs may be named to
 
 test('days that can be either say so, and what tells them apart may come late', async () => {
   expect((await read(['01/02/2024', '03/04/2024'])).column.note).toContain('dateOrder');
+  expect((await read(['3.4.26', '13.4.26'])).column.note).toContain('dateOrder');
+  expect((await read(['3.4.26', '13.14.26'])).column.note).toBeUndefined();
   const early = Array.from({ length: 2_100 }, (_, row) => `${1 + (row % 12)}/${1 + (row % 11)}/2024`);
   expect(await read(early)).toMatchObject({ type: 'STRING', odd: [] });
   const [first] = (await read([...early, '13/1/2024'])).values;

@@ -91,7 +91,7 @@ const CANDIDATES: readonly Candidate[] = [
   { form: 'plain', family: 'day', bits: C.localTime, classes: C.localTime },
   { form: 'plain', family: 'instant', bits: C.instant, classes: C.instant },
   { form: 'ymd', family: 'day', bits: DAY_CLASSES.ymd | C.date | C.localTime, classes: C.text },
-  { form: 'dmy', family: 'day', bits: DAY_CLASSES.dmy, classes: C.text },
+  { form: 'dmy', family: 'day', bits: DAY_CLASSES.dmy | DAY_CLASSES.shortDmy, classes: C.text },
   { form: 'mdy', family: 'day', bits: DAY_CLASSES.mdy, classes: C.text },
   { form: 'named', family: 'day', bits: DAY_CLASSES.named, classes: C.text },
 ];
@@ -127,6 +127,8 @@ interface Known {
 
 const AMBIGUOUS = 'Its days can be read day first or month first. Send the file with dateOrder dmy or mdy to make days of them.';
 
+const MAYBE_DAYS = 'Its values can be days, such as 3.4.26, or versions. Send the file with dateOrder dmy to make days of them.';
+
 const EITHER_MARK = 'Its points can stand before decimals or between thousands. Send the file with decimal , or . to make numbers of them.';
 const POINTS_READ =
   'Its points were read as standing before decimals, though they can stand between thousands. Send the file with decimal , or . to say it.';
@@ -149,8 +151,10 @@ const countValues = (kinds: Kinds) =>
 function allowed(kinds: (bits: number) => number, { type, delimiter, options }: Known): Candidate[] {
   const family = type && FAMILIES[type.kind];
   if (type && !family) return [];
-  return CANDIDATES.filter(({ form, family: own }) => {
+  const isSure = family !== undefined || options.dateOrder === 'dmy' || kinds(DAY_CLASSES.dmy) > kinds(DAY_CLASSES.shortDmy);
+  return CANDIDATES.filter(({ form, family: own, bits }) => {
     if (family && own !== family) return false;
+    if ((bits & DAY_CLASSES.shortDmy) !== 0 && !isSure) return false;
     if (form === 'comma')
       return options.decimal === ',' || (options.decimal === undefined && delimiter !== ',' && kinds(SENT_CLASSES.comma) > 0);
     if (own === 'number') return options.decimal !== ',' && (type !== undefined || kinds(SENT_CLASSES.code) === 0);
@@ -159,12 +163,14 @@ function allowed(kinds: (bits: number) => number, { type, delimiter, options }: 
   });
 }
 
-/** The note on a column that is text because its numbers are written with two decimal marks, or its times are too fine. */
+/** The note on a column that is text because its numbers are written with two decimal marks, its times are too fine, or its days may be versions. */
 function noteOfText(count: (bits: number) => number, values: number): { note?: string } {
   const numbers = count(NUMBERS | SENT_CLASSES.comma | SENT_CLASSES.grouped);
   const times = count(SENT_CLASSES.finer | C.instant | C.localTime);
   const isMixed = count(SENT_CLASSES.comma) > 0 && count(C.double | C.decimal) > 0;
   if (isMixed && isMostly(numbers, values - numbers)) return { note: BOTH_MARKS };
+  const days = count(DAY_CLASSES.dmy | DAY_CLASSES.shortDmy);
+  if (isMostly(days, values - days)) return { note: MAYBE_DAYS };
   return count(SENT_CLASSES.finer) > 0 && isMostly(times, values - times) ? { note: FINER } : {};
 }
 
