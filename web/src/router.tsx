@@ -40,6 +40,12 @@ const invitations = createRoute({
   component: loadPage(() => import('./account/invitations.tsx'), 'InvitationsPage'),
 });
 
+const news = createRoute({
+  getParentRoute: () => guarded,
+  path: '/news',
+  component: loadPage(() => import('./news/page.tsx'), 'NewsPage'),
+});
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
@@ -75,6 +81,7 @@ export const router = createRouter({
       ...libraryRoutes,
       account,
       invitations,
+      news,
     ]),
     signIn,
     link,

@@ -241,8 +241,11 @@ const plain = {
     accepted: (organization: string) => `You are now a member of ${organization}.`,
     declined: 'The invitation is declined.',
   },
+  news: { title: 'What is new', unseen: 'new' },
   newsletter: {
     title: 'Newsletter',
+    subscribe: 'Subscribe',
+    leave: 'Unsubscribe',
     confirm: { question: 'Do you want our newsletter at this address?', button: 'Yes, subscribe' },
     unsubscribe: { question: 'Do you want to end your subscription?', button: 'Yes, unsubscribe' },
     states: {

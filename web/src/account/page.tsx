@@ -16,6 +16,7 @@ import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { ClosingPanel } from './closing.tsx';
 import { KeysPanel } from './keys.tsx';
+import { NewsletterPanel } from './newsletter.tsx';
 import { PasskeysPanel } from './passkeys.tsx';
 import { activityQuery, linkedQuery, profileQuery, renewAccount, sessionsQuery } from './queries.ts';
 import { EVENTS, nameBrowser } from './words.ts';
@@ -237,7 +238,7 @@ function ActivityPanel() {
 
 /** Everything that is one's own: profile, sessions, passkeys, keys, providers. */
 export function AccountPage() {
-  const { id } = route.useRouteContext().session.user;
+  const { id, email } = route.useRouteContext().session.user;
   return (
     <div className="page narrow stack">
       <title>{`${said.title} · ${words.name}`}</title>
@@ -249,6 +250,7 @@ export function AccountPage() {
       <PasskeysPanel />
       <KeysPanel />
       <ProvidersPanel />
+      {email === null ? null : <NewsletterPanel />}
       <ActivityPanel />
       <ClosingPanel userId={id} />
     </div>

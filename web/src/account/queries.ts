@@ -25,6 +25,11 @@ export const activityQuery = queryOptions({
   queryKey: [...ALL, 'activity'],
   queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/users/me/audit', { params: { query: { pageSize: 10 } }, signal })),
 });
+/** Whether the newsletter comes to the caller's address. */
+export const newsletterQuery = queryOptions({
+  queryKey: [...ALL, 'newsletter'],
+  queryFn: async ({ signal }) => bodyOf(api.GET('/api/v1/newsletter/status', { signal })),
+});
 export const profileQuery = (userId: string) =>
   queryOptions({
     queryKey: [...ALL, 'profile', userId],

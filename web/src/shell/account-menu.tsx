@@ -3,6 +3,7 @@ import { Button } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import { words } from '../words.ts';
+import { NewsMark } from './news-mark.tsx';
 import { answerOf, auth, renewSession, type Session } from './session.ts';
 import { sayFailed } from './toasts.tsx';
 
@@ -40,6 +41,9 @@ export function AccountMenu({ session: { user } }: { session: Session }) {
           </MenuItem>
           <MenuItem className="menu-item" onAction={() => void navigate({ to: '/account/invitations' })}>
             {words.nav.invitations}
+          </MenuItem>
+          <MenuItem className="menu-item" textValue={words.news.title} onAction={() => void navigate({ to: '/news' })}>
+            {words.news.title} <NewsMark />
           </MenuItem>
           <MenuItem className="menu-item" onAction={() => void signOut()}>
             {words.nav.signOut}
