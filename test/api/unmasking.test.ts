@@ -77,3 +77,21 @@ test.concurrent('a device that somebody bound who manages the experiment names w
   const [row] = await rowsOf(id);
   expect(row.contributor.id).not.toBe(row.device.owner);
 });
+
+test.concurrent('the device table does not say by which client somebody sent, since its id holds theirs', async ({ expect }) => {
+  const id = await experiment(true);
+  const { id: userId } = site.cast.member;
+  await grant(site.db, { id, type: 'experiment' }, { user: userId }, 'viewer');
+  const sent = (clientId: string, from: object, n: number) => {
+    const body = Buffer.from(JSON.stringify({ timestamp: `2026-05-01T10:0${n}:00Z`, sample: { n }, device_id: `D${n}` }));
+    return storeMessages(site.db, [{ experimentId: id, clientId, body, ...from }]);
+  };
+  await sent('ambyte_SEEN', {}, 1);
+  await sent(`u-${userId}-phone`, { userId }, 2);
+  const query = { tableName: 'device', columns: 'device_id,client_id', orderBy: 'device_id' };
+  const read = async () => (await viewer('GET', `/api/v1/experiments/${id}/data`, { query })).body[0].data.rows;
+  await expect.poll(read).toEqual([
+    { device_id: 'D1', client_id: 'ambyte_SEEN' },
+    { device_id: 'D2', client_id: null },
+  ]);
+});

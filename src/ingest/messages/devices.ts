@@ -1,10 +1,12 @@
 /** What the devices of a batch said of themselves. Only the newest of each device is kept. Pure. */
-import { clean, readDigits, FACT_COLUMNS } from './cells.ts';
+import { clean, readDigits } from './cells.ts';
 import type { MeasurementRow } from './rows.ts';
 
 /** What a device says of itself, and may say anew with every measurement. */
 const SAID: readonly { name: string; of: (row: MeasurementRow) => string | null }[] = [
-  ...FACT_COLUMNS.filter(({ name }) => name === 'client_id' || name === 'device_name'),
+  // a person's client id holds their user id, which no reader of an anonymised experiment may see
+  { name: 'client_id', of: ({ clientId, senderId }) => (senderId === null ? clean(clientId) : null) },
+  { name: 'device_name', of: ({ facts }) => clean(facts.deviceName) },
   { name: 'device_version', of: ({ facts }) => clean(facts.deviceVersion) },
   { name: 'device_battery', of: ({ facts }) => readDigits(facts.deviceBattery) },
 ];

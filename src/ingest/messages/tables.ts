@@ -214,7 +214,8 @@ export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow
   const known =
     files.length === 0
       ? 'select null::varchar as id where false'
-      : `select id, device_id, client_id, device_firmware, device_name, device_version, device_battery, total_measurements, processed_timestamp, last_measured_at
+      : `select id, device_id, case when not starts_with(client_id, 'u-') then client_id end as client_id, device_firmware, device_name, device_version, device_battery,
+           total_measurements, processed_timestamp, last_measured_at
          from read_parquet(getvariable('devices'), union_by_name = true, hive_partitioning = false)`;
   const staged = await session.stage({
     tableId: table.id,
