@@ -117,6 +117,21 @@ describe('GET /api/v1/search', () => {
   });
 });
 
+test('whether others use a word cannot be told by which misspelt names are found', async () => {
+  const { owner, stranger } = site.cast;
+  const make = (name: string, who = stranger) => post('protocols', { name, code: 1, family: 'ambit' }, who);
+  await make('Quillworzt');
+  for (let n = 0; n < 8; n += 1) await make(`Brackenfen${'abcdefgh'[n]}`);
+  const seen = async () => [await titles('quillwort', stranger), (await titles('brackenfex', stranger)).sort()];
+  const before = await seen();
+  expect(before).toEqual([['Quillworzt'], Array.from('abcdefgh', (letter) => `Brackenfen${letter}`)]);
+  await post('experiments', { name: 'Secret', description: 'Quillwort under ice' }, owner);
+  await make('Brackenfex', owner);
+  expect(await titles('quillwort')).toEqual(['Secret']);
+  expect(await titles('brackenfex')).toContain('Brackenfex');
+  expect(await seen()).toEqual(before);
+});
+
 test('no hit that the reader could not read, and none that they could is left out: search, lists and readable_resources agree with the access view', async () => {
   const seed = Number(process.env['FC_SEED'] ?? Date.now());
   const { db } = site;
