@@ -108,7 +108,11 @@ function OthersPanel() {
             {list.map(({ id, name, description, membershipStatus }) => (
               <li key={id}>
                 <div>
-                  <h3>{name}</h3>
+                  <h3>
+                    <Link to="/organizations/$organization/resources" params={{ organization: id }}>
+                      {name}
+                    </Link>
+                  </h3>
                   <p className="small quiet">{description}</p>
                 </div>
                 {membershipStatus === 'none' ? (
