@@ -97,6 +97,9 @@ test('makes an organization, invites, lets in, and gives roles', { timeout: 240_
   await guest.page.goto(at('/account/invitations'));
   await guest.page.getByRole('button', { name: 'Accept the invitation to Seed Bank' }).click();
   await guest.page.getByText('You are now a member of Seed Bank.').waitFor();
+  // what is left of the page leads there
+  await guest.page.locator('main').getByRole('link', { name: 'Organizations' }).click();
+  await guest.page.getByRole('link', { name: 'Seed Bank' }).waitFor();
 
   // who finds it asks to join, and is let in
   const stranger = await openAs('phone', 'stranger@leaf-lab.example');

@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { api, queryClient } from '../api.ts';
 import { momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
@@ -32,7 +33,14 @@ export function InvitationsPage() {
       </header>
       <Problem error={error} retry={() => void refetch()} />
       <Problem error={answer.error} />
-      {data?.length === 0 ? <p className="panel quiet">{said.none}</p> : null}
+      {data?.length === 0 ? (
+        <div className="panel stack">
+          <p className="quiet">{said.none}</p>
+          <p>
+            <Link to="/organizations">{words.organizations.title}</Link>
+          </p>
+        </div>
+      ) : null}
       {data === undefined || data.length === 0 ? null : (
         <ul className="rows panel" id="invitations" aria-label={said.list}>
           {data.map(({ id, organizationName, role, expiresAt }) => (
