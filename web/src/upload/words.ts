@@ -61,7 +61,8 @@ export const upload = {
   reading: {
     title: 'How the values are read',
     missing: 'What stands for a missing value',
-    missingHint: 'Marks with commas between them, such as -999, n.d. Without any: NA, N/A, NaN, null, None, a dash or a point.',
+    missingHint:
+      'Marks with commas between them, such as -999, n.d. They take the place of the usual ones: NA, N/A, NaN, null, None, a dash or a point.',
     decimal: 'Before the fraction of a number',
     decimals: { '.': 'a point: 0.5', ',': 'a comma: 0,5' },
     dateOrder: 'Order of days',
