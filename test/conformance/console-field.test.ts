@@ -68,6 +68,37 @@ test('rows are grouped by a day whichever comes first, in a form that holds its 
   expect(complaints).toEqual([]);
 });
 
+test('more than one thing is computed of a group, and what the form has no field for stays', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'By zone');
+  const rows = ['wet,2026-05-01T08:00:00Z,40,1', 'wet,2026-05-01T23:30:00Z,42,2', 'dry,2026-05-01T08:00:00Z,30,3'];
+  const table = await uploadTable(site.owner, id, 'more', `water,at,spad,area\n${rows.join('\n')}\n`);
+  const { page, complaints } = owner;
+  const day = { column: 'at', timeBucket: 'day', timezone: 'Europe/Berlin' };
+  const mean = { column: 'spad', function: 'avg' };
+  const address = `${site.baseUrl}/experiments/${id}/tables/${table}`;
+  await page.goto(`${address}?aggregation=${encodeURIComponent(JSON.stringify({ groupBy: [day], functions: [mean] }))}`);
+  await page.getByText('Rows 1–2 of 2').waitFor();
+  await page.getByRole('button', { name: 'Aggregate', exact: true }).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Bucket of time in Europe/Berlin').selectOption('month');
+  await form.getByLabel('and by').selectOption('water');
+  await form.getByLabel('and compute').selectOption('count');
+  await form.getByLabel('and compute').last().selectOption('max');
+  await form.getByLabel('of column').selectOption('area');
+  await looksRight(page, 'aggregate-more-desk');
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('columnheader', { name: /max/ }).waitFor();
+  const asked = () => JSON.parse(new URL(page.url()).searchParams.get('aggregation') ?? '{}') as unknown;
+  const functions = [mean, { column: '*', function: 'count' }, { column: 'area', function: 'max' }];
+  expect(asked()).toEqual({ groupBy: [{ ...day, timeBucket: 'month' }, { column: 'water' }], functions });
+  await page.getByRole('button', { name: 'Aggregate', exact: true }).click();
+  await form.getByLabel('Group by').selectOption('nothing');
+  await form.getByLabel('and compute').first().selectOption('nothing');
+  await form.getByRole('button', { name: 'Apply' }).click();
+  await expect.poll(asked).toEqual({ groupBy: [{ column: 'water' }], functions: [mean, functions[2]] });
+  expect(complaints).toEqual([]);
+});
+
 test('days of a zone stand at the date they have there', { timeout: 120_000 }, async () => {
   const id = await makeExperiment(site.owner, 'Zones');
   const table = await uploadTable(site.owner, id, 'zones', 'at,spad\n2026-05-01T08:00:00Z,40\n2026-05-01T23:30:00Z,42\n');

@@ -1,75 +1,110 @@
 import { useState } from 'react';
 import { SelectField } from '../ui/field.tsx';
-import { Form, type Fields } from '../ui/form.tsx';
+import { Form } from '../ui/form.tsx';
 import { words } from '../words.ts';
-import { BUCKETS, OF_ONE_COLUMN } from './aggregates.ts';
+import { BUCKETS, MOST_COMPUTED, MOST_GROUPS, OF_ONE_COLUMN } from './aggregates.ts';
+import type { TableSearch } from './search.ts';
 import type { ToolProps } from './tool.ts';
 
 const said = words.table.aggregate;
 
-/** Groups rows and computes over each group. */
+type Aggregation = NonNullable<TableSearch['aggregation']>;
+type GroupKey = Aggregation['groupBy'][number];
+type Computed = Aggregation['functions'][number];
+
+/** A list with another member at a place, or without that one; the place behind the last adds one. */
+const withAt = <Member,>(list: readonly Member[], at: number, next: Member | undefined): readonly Member[] =>
+  list.toSpliced(at, 1, ...(next === undefined ? [] : [next]));
+
+/** Groups rows and computes over each group. What the form has no field for, such as a time zone, stays as it was. */
 export function AggregateForm({ search, columns, change, close }: ToolProps & { close: () => void }) {
-  const before = search.aggregation;
-  const [by, setBy] = useState(before?.groupBy[0]?.column ?? '');
-  const [also, setAlso] = useState(before?.groupBy[1]?.column ?? '');
+  const number = columns.find(({ type }) => /^(DOUBLE|INT|BIGINT|DECIMAL)/.test(type))?.name ?? columns[0]?.name ?? '*';
+  const [groupBy, setGroupBy] = useState<readonly GroupKey[]>(search.aggregation?.groupBy ?? []);
+  const [functions, setFunctions] = useState<readonly Computed[]>(search.aggregation?.functions ?? [{ column: number, function: 'avg' }]);
   const isMoment = (column: string) => /^(TIMESTAMP|DATE)/.test(columns.find(({ name }) => name === column)?.type ?? '');
-  const submit = (fields: Fields) => {
-    const computed = OF_ONE_COLUMN.find((each) => each === fields['function']) ?? 'count';
-    const keys = [
-      { column: by, bucket: fields['bucket'] },
-      { column: also, bucket: fields['also-bucket'] },
-    ].filter(({ column }, index) => column !== '' && (index === 0 || column !== by));
+  const submit = () => {
     change({
-      aggregation: {
-        groupBy: keys.map(({ column, bucket }) => {
-          const timeBucket = BUCKETS.find((each) => each === bucket);
-          return { column, ...(timeBucket === undefined ? {} : { timeBucket }) };
-        }),
-        functions: [{ column: computed === 'count' ? '*' : (fields['column'] ?? '*'), function: computed }],
-      },
+      aggregation: { groupBy: [...groupBy], functions: [...functions] },
       orderBy: undefined,
       orderDirection: undefined,
       row: undefined,
     });
     close();
   };
-  const choice = (id: string, label: string, value: string, onChange?: (next: string) => void) => (
-    <SelectField
-      id={id}
-      label={label}
-      name={id}
-      {...(onChange === undefined ? { defaultValue: value } : { value, onChange: (event) => onChange(event.target.value) })}
-    >
-      {id === 'column' ? null : <option value="">{said.none}</option>}
-      {columns.map(({ name }) => (
-        <option key={name}>{name}</option>
-      ))}
-    </SelectField>
+  const names = columns.map(({ name }) => <option key={name}>{name}</option>);
+
+  const chooseKey = (at: number, column: string) => {
+    if (column === '') setGroupBy(withAt(groupBy, at, undefined));
+    else setGroupBy(withAt(groupBy, at, { column, ...(isMoment(column) ? { timeBucket: 'week' } : {}) }));
+  };
+  const chooseBucket = (at: number, { column, timezone }: GroupKey, chosen: string) => {
+    const timeBucket = BUCKETS.find((each) => each === chosen);
+    const key = timeBucket === undefined ? { column } : { column, timeBucket, ...(timezone === undefined ? {} : { timezone }) };
+    setGroupBy(withAt(groupBy, at, key));
+  };
+  const chooseFunction = (at: number, chosen: string) => {
+    const computed = OF_ONE_COLUMN.find((each) => each === chosen);
+    const column = functions[at]?.column ?? functions[0]?.column ?? number;
+    const call = computed && { column: computed === 'count' ? '*' : column === '*' ? number : column, function: computed };
+    setFunctions(withAt(functions, at, call));
+  };
+
+  const keyFields = (key: GroupKey | undefined, at: number) => (
+    <div className="stack" key={`by-${at}`}>
+      <SelectField
+        id={`by-${at}`}
+        label={at === 0 ? said.by : said.also}
+        value={key?.column ?? ''}
+        onChange={({ target }) => chooseKey(at, target.value)}
+      >
+        <option value="">{said.none}</option>
+        {names}
+      </SelectField>
+      {key !== undefined && isMoment(key.column) ? (
+        <SelectField
+          id={`bucket-${at}`}
+          label={key.timezone === undefined ? said.bucket : said.bucketIn(key.timezone)}
+          value={key.timeBucket ?? ''}
+          onChange={({ target }) => chooseBucket(at, key, target.value)}
+        >
+          <option value="">{said.noBucket}</option>
+          {BUCKETS.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </SelectField>
+      ) : null}
+    </div>
   );
-  const bucketChoice = (id: string, place: number) => (
-    <SelectField id={id} label={said.bucket} name={id} defaultValue={before?.groupBy[place]?.timeBucket ?? 'week'}>
-      <option value="">{said.noBucket}</option>
-      {BUCKETS.map((each) => (
-        <option key={each}>{each}</option>
-      ))}
-    </SelectField>
-  );
-  return (
-    <Form className="stack" send={submit}>
-      {choice('by', said.by, by, setBy)}
-      {isMoment(by) ? bucketChoice('bucket', 0) : null}
-      {choice('also', said.also, also, setAlso)}
-      {isMoment(also) && also !== by ? bucketChoice('also-bucket', 1) : null}
-      <SelectField id="function" label={said.function} name="function" defaultValue={before?.functions[0]?.function ?? 'avg'}>
+  const functionFields = (call: Computed | undefined, at: number) => (
+    <div className="inline" key={`function-${at}`}>
+      <SelectField
+        id={`function-${at}`}
+        label={at === 0 ? said.function : said.alsoFunction}
+        value={call?.function ?? ''}
+        onChange={({ target }) => chooseFunction(at, target.value)}
+      >
+        {at === 0 && functions.length === 1 ? null : <option value="">{said.none}</option>}
         {OF_ONE_COLUMN.map((each) => (
           <option key={each}>{each}</option>
         ))}
+        {call?.function === 'corr' ? <option>corr</option> : null}
       </SelectField>
-      {choice(
-        'column',
-        said.column,
-        before?.functions[0]?.column ?? columns.find(({ type }) => /^(DOUBLE|INT|BIGINT|DECIMAL)/.test(type))?.name ?? '',
+      {call === undefined || call.function === 'count' ? null : (
+        <SelectField
+          id={`column-${at}`}
+          label={at === 0 ? said.column : said.alsoColumn}
+          value={call.column}
+          onChange={({ target }) => setFunctions(withAt(functions, at, { ...call, alias: undefined, column: target.value }))}
+        >
+          {names}
+        </SelectField>
       )}
+    </div>
+  );
+  return (
+    <Form className="stack" send={submit}>
+      {[...groupBy, undefined].slice(0, MOST_GROUPS).map(keyFields)}
+      {[...functions, undefined].slice(0, MOST_COMPUTED).map(functionFields)}
       <button type="submit" className="button primary">
         {said.apply}
       </button>

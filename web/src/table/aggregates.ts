@@ -23,3 +23,7 @@ export const FUNCTIONS = [
 export const OF_ONE_COLUMN = FUNCTIONS.filter((name) => name !== 'corr');
 
 export const BUCKETS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
+
+/** Columns that rows are grouped by, and what is computed of each group, at most. */
+export const MOST_GROUPS = 20;
+export const MOST_COMPUTED = 100;
