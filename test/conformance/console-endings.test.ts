@@ -99,6 +99,8 @@ test.each(['desk', 'phone'] as const)('who has no name yet is asked for it, %s',
   const link = page.getByRole('link', { name: 'Say your name' });
   await link.waitFor();
   await looksRight(page, `nameless-${size}`);
+  // who comes by an invitation sees no list of experiments first
+  await page.goto(`${site.server.baseUrl}/account/invitations`);
   await link.click();
   await page.getByLabel('First name').fill('Ina');
   await page.getByLabel('Last name').fill('O');

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, queryClient } from '../api.ts';
 import { momentText } from '../shell/format.ts';
+import { NameAsked } from '../shell/name-asked.tsx';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { SendButton } from '../ui/send-button.tsx';
@@ -31,6 +32,7 @@ export function InvitationsPage() {
         <h1>{said.title}</h1>
         <p className="quiet">{said.lead}</p>
       </header>
+      <NameAsked />
       <Problem error={error} retry={() => void refetch()} />
       <Problem error={answer.error} />
       {data?.length === 0 ? (

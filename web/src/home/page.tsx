@@ -2,6 +2,7 @@ import { useQueries, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { uploadsQuery, type UploadListed } from '../experiments/queries.ts';
 import { agoText, countText } from '../shell/format.ts';
+import { NameAsked } from '../shell/name-asked.tsx';
 import { Pages } from '../ui/pages.tsx';
 import { words } from '../words.ts';
 import { experimentsQuery, PAGE_SIZE, SLICE_NAMES, type ExperimentListed, type HomeSearch } from './queries.ts';
@@ -98,19 +99,9 @@ function Nothing({ asked: { search, scope = 'related', archived } }: { asked: Ho
   );
 }
 
-/** Asks who has no name yet for one: without it nobody finds them. */
-function NameAsked() {
-  return (
-    <p className="notice">
-      {words.home.nameless} <Link to="/account">{words.home.giveName}</Link>
-    </p>
-  );
-}
-
 /** Experiments, and what happened to them lately. */
 export function HomePage() {
   const asked = route.useSearch();
-  const { session } = route.useRouteContext();
   const { data } = useSuspenseQuery(experimentsQuery(asked));
   const scope = asked.scope ?? 'related';
   return (
@@ -148,7 +139,7 @@ export function HomePage() {
           {words.home.found(data.total)}
         </p>
       </header>
-      {session.user.registered ? null : <NameAsked />}
+      <NameAsked />
       <div className="home">
         {data.total === 0 ? (
           <Nothing asked={asked} />

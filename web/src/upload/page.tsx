@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { experimentQuery } from '../experiments/queries.ts';
+import { NameAsked } from '../shell/name-asked.tsx';
 import { words } from '../words.ts';
 import { UploadForm } from './form.tsx';
 import { History } from './history.tsx';
@@ -30,7 +31,10 @@ export function UploadsPage() {
         ) : isArchived ? (
           <p className="quiet">{said.archived}</p>
         ) : (
-          <UploadForm id={id} mayMakeTables={capabilities.canManage} />
+          <>
+            <NameAsked />
+            <UploadForm id={id} mayMakeTables={capabilities.canManage} />
+          </>
         )}
       </section>
       {capabilities.canContribute ? <History id={id} page={page} /> : null}
