@@ -63,7 +63,7 @@ export function DevicePage() {
           <ThroughputPanel monitoring={monitoring.data} name={said.device.chart(name, said.device.spans[days])} />
           <RecentPanel monitoring={monitoring.data} />
           <EventsPanel monitoring={monitoring.data} />
-          <FirmwarePanel monitoring={monitoring.data} />
+          <FirmwarePanel monitoring={monitoring.data} deviceType={deviceType} />
         </div>
         <div className="stack">
           {deviceType === 'mobile' ? null : (

@@ -5,6 +5,7 @@ import { experimentQuery } from '../experiments/queries.ts';
 import { agoText, countText, momentText } from '../shell/format.ts';
 import { words } from '../words.ts';
 import { activityQuery, type Measured, type Monitoring } from './queries.ts';
+import { Releases } from './releases.tsx';
 import { When } from './state.tsx';
 import { Throughput } from './throughput.tsx';
 
@@ -23,10 +24,11 @@ interface WatchedListProps<T> extends Watched {
   none: string;
   list: (monitoring: Monitoring) => readonly T[];
   row: (each: T, index: number) => ReactNode;
+  children?: ReactNode;
 }
 
 /** A panel with the first entries of a list, until somebody wants all. */
-function WatchedList<T>({ id, title, none, monitoring, list, row }: WatchedListProps<T>) {
+function WatchedList<T>({ id, title, none, monitoring, list, row, children }: WatchedListProps<T>) {
   const [isWhole, setWhole] = useState(false);
   const all = monitoring === undefined ? [] : list(monitoring);
   const shown = isWhole ? all : all.slice(0, FIRST_SHOWN);
@@ -42,6 +44,7 @@ function WatchedList<T>({ id, title, none, monitoring, list, row }: WatchedListP
           </button>
         </p>
       )}
+      {children}
     </section>
   );
 }
@@ -152,8 +155,8 @@ export const RecentPanel = ({ monitoring }: Watched) => (
   />
 );
 
-/** Which firmware a device has run. */
-export const FirmwarePanel = ({ monitoring }: Watched) => (
+/** Which firmware a device has run, and which there is. */
+export const FirmwarePanel = ({ monitoring, deviceType }: Watched & { deviceType: string }) => (
   <WatchedList
     id="firmware"
     title={said.firmware}
@@ -169,7 +172,9 @@ export const FirmwarePanel = ({ monitoring }: Watched) => (
         <span className="small quiet number">{said.firmwareCount(countText(count))}</span>
       </li>
     )}
-  />
+  >
+    <Releases deviceType={deviceType} />
+  </WatchedList>
 );
 
 /** When a device came and went. */

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { bodyOf } from '../../../clients/typescript/src/client.ts';
+import { ProblemError } from '../../../clients/typescript/src/problem.ts';
 import type { AnswerTo } from '../../../clients/typescript/src/types.ts';
 import { api, everyOf, queryClient } from '../api.ts';
 import type { FleetSearch, GroupsSearch, Span } from './search.ts';
@@ -142,4 +143,22 @@ export const groupMonitoringQuery = (groupId: string) =>
     queryFn: async ({ signal }) =>
       bodyOf(api.GET('/api/v1/device-groups/{groupId}/monitoring', { params: { path: { groupId }, query: rangeOf(7) }, signal })),
     refetchInterval: 4 * POLL_MS,
+  });
+
+/** Kinds of device that firmware is published for. */
+export const FAMILIES = ['ambyte', 'minipar', 'ambit'] as const;
+export type Family = (typeof FAMILIES)[number];
+
+/** Published firmware, newest first; none where the service knows of none. */
+export const releasesQuery = (family: Family) =>
+  queryOptions({
+    queryKey: ['firmware', family],
+    queryFn: async ({ signal }) => {
+      try {
+        return (await bodyOf(api.GET('/api/v1/iot/firmware/{family}/releases', { params: { path: { family } }, signal }))).releases;
+      } catch (error) {
+        if (error instanceof ProblemError && error.code === 'FIRMWARE_UNAVAILABLE') return [];
+        throw error;
+      }
+    },
   });

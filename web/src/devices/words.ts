@@ -230,4 +230,11 @@ export const devices = {
     refusal: (name: string, why: string) => `${name}: ${why}`,
     bind: 'Bind all',
   },
+  releases: {
+    title: 'Published firmware',
+    none: 'No firmware is published for this kind of device.',
+    latest: 'newest',
+    prerelease: 'to try out',
+    file: (name: string, size: string) => `${name} (${size})`,
+  },
 } as const;
