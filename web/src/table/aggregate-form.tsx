@@ -50,7 +50,7 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
   };
 
   const keyFields = (key: GroupKey | undefined, at: number) => (
-    <div className="stack" key={`by-${at}`}>
+    <div className="pair" key={`by-${at}`}>
       <SelectField
         id={`by-${at}`}
         label={at === 0 ? said.by : said.also}
@@ -76,7 +76,7 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
     </div>
   );
   const functionFields = (call: Computed | undefined, at: number) => (
-    <div className="inline" key={`function-${at}`}>
+    <div className="pair" key={`function-${at}`}>
       <SelectField
         id={`function-${at}`}
         label={at === 0 ? said.function : said.alsoFunction}
