@@ -77,15 +77,19 @@ const adapter = (db: Queryable): Db => ({
 
 /** Starts pg-boss, and lets the application's role use its tables. */
 async function startBoss({ url, role, onError }: QueueOptions): Promise<PgBoss> {
-  const patience = { query_timeout: SILENT_MS, keepAlive: true, connectionTimeoutMillis: 5_000 };
+  // by default a connection ends after ten quiet seconds, and the queue's clock, which ticks every ten, needed others each time
+  const patience = { query_timeout: SILENT_MS, keepAlive: true, connectionTimeoutMillis: 5_000, idleTimeoutMillis: 60_000 };
   const boss = new PgBoss({
     ...patience,
     clock: steadyClock,
     connectionString: url,
-    max: 6,
+    max: 3,
     useListenNotify: true,
     superviseIntervalSeconds: 10,
     monitorIntervalSeconds: 10,
+    cronWorkerIntervalSeconds: 15,
+    // no job here waits for others
+    flowIntervalSeconds: 3_600,
     monitorVacuum: false,
     reindex: false,
   });
