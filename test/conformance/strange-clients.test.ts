@@ -113,6 +113,27 @@ test.each(WAYS)('%s of every route and format is what GET is, ends, and ends not
   expect(site.server.child.exitCode).toBeNull();
 });
 
+test('what was read through a proxy that compresses can be changed, and is known again', async () => {
+  const ask = async (method: string, path: string, headers: Record<string, string>, body?: object) => {
+    const answer = await fetch(nginxUrl + path, {
+      method,
+      headers: { 'x-api-key': site.cast.owner.apiKey, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  };
+  const made = await ask('POST', '/api/v1/experiments', {}, { name: 'Compressed' });
+  const path = `/api/v1/experiments/${(JSON.parse(made.text) as { id: string }).id}`;
+  const read = await ask('GET', path, { 'accept-encoding': 'gzip' });
+  expect(read.headers.get('content-encoding')).toBe('gzip');
+  const tag = read.headers.get('etag')!;
+  expect(tag).toMatch(/^W\//);
+  expect((await ask('GET', path, { 'if-none-match': tag })).status).toBe(304);
+  expect((await ask('PATCH', path, { 'if-match': tag }, { name: 'Compressed once' })).status).toBe(200);
+  expect((await ask('PATCH', path, { 'if-match': tag }, { name: 'Compressed twice' })).status).toBe(412);
+  expect((await ask('GET', path, { 'if-none-match': tag })).status).toBe(200);
+});
+
 test('what is refused before its body is read is answered through nginx', async () => {
   const statuses: number[] = [];
   for (let tries = 0; tries < 20; tries += 1) {

@@ -20,11 +20,11 @@ export function addEtag<T>(response: Response, body: T, version: number): T {
   return body;
 }
 
-/** Versions that If-Match accepts; null when any will do. */
+/** Versions that If-Match accepts; null when any will do. A proxy that compresses makes a tag weak (`W/`), and the version in it is the same. */
 export function readExpectedVersions(request: Request): number[] | null {
   const header = request.get('if-match');
   if (header === undefined || header.trim() === '*') return null;
-  return header.split(',').map((tag) => Number(/^\s*"(\d+)-/.exec(tag)?.[1] ?? -1));
+  return header.split(',').map((tag) => Number(/^\s*(?:W\/)?"(\d+)-/.exec(tag)?.[1] ?? -1));
 }
 
 export interface PageAsked {
