@@ -187,7 +187,8 @@ async function openLake({ config, log, opened }: Opening, db: Database, pipeline
 /** Connects, migrates and wires. Whatever was opened is closed again when a later step fails. */
 export async function createContext(config: Config): Promise<Context> {
   const log = openLog(config);
-  if (config.misspelled !== undefined) log.warn(config.misspelled);
+  // the terminal has been told already
+  if (config.logFile !== undefined && config.misspelled !== undefined) log.warn(config.misspelled);
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
   let giveUp: (error: StartError) => void = () => undefined;

@@ -93,6 +93,10 @@ test('names that look like settings and are none are told with those that may be
   expect(server.output().split('\n')[0]).toBe(told);
   expect(await runCommand({ dataDir, environment }, 'lake', 'status')).toMatchObject({ code: 0, problem: `${told}\n` });
   await server.kill('SIGTERM');
+  // a log on the same terminal does not say it again
+  const watched = await spawnServer({ DATA_DIR: dataDir, LOG_FILE: '', ...environment });
+  await watched.kill('SIGTERM');
+  expect(watched.output().split('DATABSE_URL (')).toHaveLength(2);
   const lines = readFileSync(log, 'utf8')
     .split('\n')
     .filter((line) => line.includes('DATABSE_URL'));
