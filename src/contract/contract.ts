@@ -64,11 +64,20 @@ function memberOf({ keyword, params }: ErrorObject): string {
 /** Whether another failure tells the same: why a single item is not what its list must contain, or that a condition fails whose rules are told. */
 const isToldElsewhere = ({ keyword, schemaPath }: ErrorObject) => keyword === 'if' || /(?<!\/properties)\/contains\//.test(schemaPath);
 
+/** Rules that say too little or too much beside another broken rule of the same value, by the rules that say enough. */
+const TOLD_BY: Readonly<Record<string, readonly string[]>> = {
+  type: ['enum'],
+  format: ['type', 'minimum', 'maximum', 'minLength'],
+  pattern: ['minLength'],
+};
+
+const isToldBeside = ({ keyword, instancePath }: ErrorObject, others: readonly ErrorObject[]) =>
+  others.some((other) => other.instancePath === instancePath && TOLD_BY[keyword]?.includes(other.keyword));
+
 function problemsOf(failures: readonly ErrorObject[] | null | undefined): Problem[] {
-  const problems = joinUnions((failures ?? []).filter((failure) => !isToldElsewhere(failure))).map((error) => ({
-    path: `${error.instancePath}${memberOf(error)}`,
-    message: printViolation(error),
-  }));
+  const problems = joinUnions((failures ?? []).filter((failure) => !isToldElsewhere(failure)))
+    .filter((error, _index, all) => !isToldBeside(error, all))
+    .map((error) => ({ path: `${error.instancePath}${memberOf(error)}`, message: printViolation(error) }));
   return [...new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem])).values()].slice(0, MOST_PROBLEMS);
 }
 

@@ -9,6 +9,8 @@ import { readFullJson } from '../../src/json.ts';
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../src/generated/openapi.json'), 'utf8')) as OpenApiDocument;
 const contract = openContract(document);
 const flow = (body: unknown, valueCount = 10) => contract.checkBody('post /api/v1/experiments/:id/flow', body, valueCount).problems;
+const PLACE = { name: 'Plot', latitude: 52, longitude: 6 };
+const EXPORT = (limit: unknown) => ({ tableName: 'raw_data', format: 'csv', limit });
 const node = { id: 'a', isStart: true, type: 'question', name: 'Plot', content: { kind: 'number', text: 'Which?' } };
 
 test('a body is told where it differs from the document, and what is allowed there', () => {
@@ -42,6 +44,17 @@ test('a member that is not known is told with those that it may stand for', () =
   expect(chart({ tableName: '', columnName: '', role: 'x', serieName: 'A' })).toEqual([
     { path: '/dataConfig/dataSources/0', message: "has no member 'serieName'. Did you mean 'seriesName'?" },
   ]);
+});
+
+test('a place is told once what it must hold', () => {
+  const create = (body: object) => contract.checkBody('post /api/v1/experiments', { name: 'A', ...body }, 5).problems;
+  const send = (limit: unknown) => contract.checkBody('post /api/v1/experiments/:id/data/exports', EXPORT(limit), 5).problems;
+  expect(create({ status: 'active', locations: [PLACE] })).toEqual([]);
+  expect(create({ status: null })).toEqual([{ path: '/status', message: 'must be one of active, stale, archived, published' }]);
+  expect(create({ locations: [{ ...PLACE, name: '' }] })).toEqual([{ path: '/locations/0/name', message: 'must not be empty' }]);
+  expect(send(5)).toEqual([]);
+  expect(send(5.5)).toEqual([{ path: '/limit', message: 'must be a whole number' }]);
+  expect(send(1e30)).toEqual([{ path: '/limit', message: expect.stringMatching(/^must be at most /) }]);
 });
 
 test('a number that keeps its digits is no object', () => {
