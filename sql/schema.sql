@@ -1525,6 +1525,16 @@ begin
   end if;
 end
 $function$
+CREATE OR REPLACE FUNCTION public.listed_page(caller uuid, asked_type text, related_only boolean, term text, asked_language text, page_size bigint, page_start bigint)
+ RETURNS TABLE(id uuid, "position" bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select id, "position"
+  from listed_ids(caller, asked_type, related_only, term, asked_language,
+    case when term is null then least(page_size + page_start, 2147483647)::integer else 10001 end)
+  order by "position" limit page_size offset page_start
+$function$
 CREATE OR REPLACE FUNCTION public.macro_filename(id uuid)
  RETURNS text
  LANGUAGE sql
@@ -2070,6 +2080,25 @@ UNION ALL
     g.resource_id
    FROM (organization_members m
      JOIN grants g ON (((g.organization_id = m.organization_id) AND g.confers_read)));
+view library_resources as
+ SELECT r.id,
+    r.name,
+    r.description,
+    r.sort_order,
+    r.created_by,
+    ((p.first_name || ' '::text) || p.last_name) AS created_by_name,
+    r.created_at,
+    r.updated_at,
+    r.organization_id,
+        CASE
+            WHEN (o.personal_user_id IS NULL) THEN o.name
+            ELSE NULL::text
+        END AS organization_name,
+    r.visibility,
+    r.version
+   FROM ((resources r
+     JOIN organizations o ON ((o.id = r.organization_id)))
+     JOIN people p ON ((p.user_id = r.created_by)));
 view messages as
  SELECT m.id,
     m.ordinal,

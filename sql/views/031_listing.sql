@@ -183,3 +183,21 @@ begin
   end if;
 end
 $$;
+
+-- A page of that list. A search ranks what it finds, so it must see more than the page.
+create or replace function listed_page(caller uuid, asked_type text, related_only boolean, term text, asked_language text, page_size bigint, page_start bigint)
+returns table (id uuid, "position" bigint) language sql stable
+as $$
+  select id, "position"
+  from listed_ids(caller, asked_type, related_only, term, asked_language,
+    case when term is null then least(page_size + page_start, 2147483647)::integer else 10001 end)
+  order by "position" limit page_size offset page_start
+$$;
+
+-- What protocols, macros and workbooks have in common, with the names of who made them and of their organization; a personal workspace has none.
+create or replace view library_resources as
+select r.id, r.name, r.description, r.sort_order, r.created_by, p.first_name || ' ' || p.last_name as created_by_name, r.created_at, r.updated_at,
+  r.organization_id, case when o.personal_user_id is null then o.name end as organization_name, r.visibility, r.version
+from resources r
+join organizations o on o.id = r.organization_id
+join people p on p.user_id = r.created_by;

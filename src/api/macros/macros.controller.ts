@@ -6,7 +6,7 @@ import { countCodeVersions, listCodeVersions } from '../resources/code-versions.
 import type { MacroProtocolLink, MacroProtocolLinks } from '../resources/links.model.ts';
 import { linkProtocols, listProtocolsOfMacro, unlink } from '../resources/links.service.ts';
 import type { PageQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
-import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
+import { countLibrary, makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { executeBatch, executeMacro } from './execution.service.ts';
 import type {
@@ -20,7 +20,7 @@ import type {
   MacroVersion,
   NewMacro,
 } from './macros.model.ts';
-import { countMacros, findMacro, listMacros } from './macros.queries.ts';
+import { findMacro, listMacros } from './macros.queries.ts';
 import { changeMacro, createMacro, readMacroVersion } from './macros.service.ts';
 
 @Route('api/v1/macros')
@@ -36,7 +36,7 @@ export class MacrosController extends ApiController {
   public async listMacros(@Queries() query: MacroListQuery): Promise<Macro[]> {
     const filter = { ...makeFilter(this.caller.userId, query), language: query.language };
     const page = readPageQuery(query);
-    return this.answerPage(page, listMacros(this.ctx.db, filter, page), countMacros(this.ctx.db, filter, this.countLimit));
+    return this.answerPage(page, listMacros(this.ctx.db, filter, page), countLibrary(this.ctx.db, 'macro', filter, this.countLimit));
   }
 
   /**

@@ -7,10 +7,10 @@ import { countCodeVersions, listCodeVersions } from '../resources/code-versions.
 import type { ProtocolMacroLink, ProtocolMacroLinks } from '../resources/links.model.ts';
 import { linkMacros, listMacrosOfProtocol, unlink } from '../resources/links.service.ts';
 import type { LibraryListQuery, PageQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
-import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
+import { countLibrary, makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import type { NewProtocol, Protocol, ProtocolPatch, ProtocolVersion } from './protocols.model.ts';
-import { countProtocols, findProtocol, listProtocols } from './protocols.queries.ts';
+import { findProtocol, listProtocols } from './protocols.queries.ts';
 import { createProtocol, patchProtocol, readProtocol, readProtocolVersion } from './protocols.service.ts';
 
 @Route('api/v1/protocols')
@@ -27,7 +27,7 @@ export class ProtocolsController extends ApiController {
     const filter = makeFilter(this.caller.userId, query);
     const page = readPageQuery(query);
     const rows = listProtocols(this.ctx.db, filter, page).then((found) => found.map(readProtocol));
-    return this.answerPage(page, rows, countProtocols(this.ctx.db, filter, this.countLimit));
+    return this.answerPage(page, rows, countLibrary(this.ctx.db, 'protocol', filter, this.countLimit));
   }
 
   /**

@@ -8,34 +8,21 @@ export type ProtocolRow = Omit<Protocol, 'code' | 'capabilities'> & { code: stri
 
 const columns = fragment`
   r.id, r.name, r.description, p.code::text as code, p.code_version as "codeVersion", p.family, r.sort_order as "sortOrder",
-  r.created_by as "createdBy", person.first_name || ' ' || person.last_name as "createdByName", p.forked_from as "forkedFrom",
+  r.created_by as "createdBy", r.created_by_name as "createdByName", p.forked_from as "forkedFrom",
   r.created_at as "createdAt", r.updated_at as "updatedAt", r.organization_id as "organizationId",
-  case when o.personal_user_id is null then o.name end as "organizationName", r.visibility`;
-
-const joins = fragment`
-  join resources r on r.id = p.id
-  join organizations o on o.id = r.organization_id
-  join people person on person.user_id = r.created_by`;
-
-const matching = ({ userId, scope, search }: ListFilter, most: number) =>
-  fragment`listed_ids(${userId}, 'protocol', ${scope === 'related'}, ${search ?? null}, null, least(${most}::bigint, 2147483647)::integer)`;
-
-// a search ranks what it finds, so it must see more than one page
-const SEARCHED = 10_001;
+  r.organization_name as "organizationName", r.visibility`;
 
 export const listProtocols = (db: Queryable, filter: ListFilter, page: Slice) =>
   db.rows<ProtocolRow>(sql('protocols.list')`
     select ${columns}
-    from (select id, position from ${matching(filter, filter.search === undefined ? page.limit + page.offset : SEARCHED)} order by position limit ${page.limit} offset ${page.offset}) page
-    join protocols p on p.id = page.id ${joins}
+    from listed_page(${filter.userId}, 'protocol', ${filter.scope === 'related'}, ${filter.search ?? null}, null, ${page.limit}, ${page.offset}) page
+    join library_resources r on r.id = page.id
+    join protocols p on p.id = page.id
     order by page.position`);
-
-export const countProtocols = (db: Queryable, filter: ListFilter, most: number) =>
-  db.count(sql('protocols.count')`select count(*) as count from ${matching(filter, most)}`);
 
 export const findProtocol = (db: Queryable, id: string) =>
   db.one<ProtocolRow & { version: number }>(
-    sql('protocols.find')`select ${columns}, r.version from protocols p ${joins} where p.id = ${id}`,
+    sql('protocols.find')`select ${columns}, r.version from library_resources r join protocols p on p.id = r.id where r.id = ${id}`,
   );
 
 export const insertProtocol = (db: Queryable, row: { id: string; code: string; family: string; forkedFrom: string | null }) =>

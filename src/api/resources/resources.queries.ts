@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
-import type { LibraryResource, LibraryType, Visibility } from './resources.model.ts';
+import type { LibraryResource, LibraryType, ListFilter, Visibility } from './resources.model.ts';
 
 export type ResourceRow = { type: LibraryType } & Pick<
   LibraryResource,
@@ -33,3 +33,9 @@ export const makePublic = (db: Queryable, id: string) =>
 /** Removes the resource. The row in the table of its type, its grants and its links are removed with it. */
 export const deleteResource = (db: Queryable, type: string, id: string) =>
   db.run(sql('resources.delete')`delete from resources where id = ${id} and type = ${type}`);
+
+/** Counts the protocols, macros or workbooks of a list, up to `most`. */
+export const countLibrary = (db: Queryable, type: LibraryType, filter: ListFilter & { language?: string | undefined }, most: number) =>
+  db.count(sql('resources.countLibrary')`
+    select count(*) as count
+    from listed_ids(${filter.userId}, ${type}, ${filter.scope === 'related'}, ${filter.search ?? null}, ${filter.language ?? null}, ${most})`);

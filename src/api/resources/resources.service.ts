@@ -19,7 +19,7 @@ import type {
 } from './resources.model.ts';
 import { deleteResource, insertResource, lockResource, makePublic, touchResource } from './resources.queries.ts';
 
-export { deleteResource, makePublic, touchResource } from './resources.queries.ts';
+export { countLibrary, deleteResource, makePublic, touchResource } from './resources.queries.ts';
 
 /** Reads which things a list is asked for. `filter` is an old name of the scope \`related\`. */
 export const makeFilter = (userId: string, { scope, filter, search }: ListQuery): ListFilter => ({

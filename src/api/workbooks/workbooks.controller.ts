@@ -2,7 +2,7 @@ import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, Success
 import { readPageQuery, addEtag, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { LibraryListQuery, VisibilityPatch, VisibilityState } from '../resources/resources.model.ts';
-import { makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
+import { countLibrary, makeFilter, removeLibraryResource, setLibraryVisibility } from '../resources/resources.service.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import { countVersions, listVersions } from './versions.queries.ts';
 import { readVersion } from './versions.service.ts';
@@ -15,7 +15,7 @@ import type {
   WorkbookVersion,
   WorkbookVersionSummary,
 } from './workbooks.model.ts';
-import { countWorkbooks, findWorkbook, listWorkbooks } from './workbooks.queries.ts';
+import { findWorkbook, listWorkbooks } from './workbooks.queries.ts';
 import { createWorkbook, patchWorkbook, loadProblems } from './workbooks.service.ts';
 
 @Route('api/v1/workbooks')
@@ -31,7 +31,7 @@ export class WorkbooksController extends ApiController {
   public async listWorkbooks(@Queries() query: LibraryListQuery): Promise<WorkbookListItem[]> {
     const filter = makeFilter(this.caller.userId, query);
     const page = readPageQuery(query);
-    return this.answerPage(page, listWorkbooks(this.ctx.db, filter, page), countWorkbooks(this.ctx.db, filter, this.countLimit));
+    return this.answerPage(page, listWorkbooks(this.ctx.db, filter, page), countLibrary(this.ctx.db, 'workbook', filter, this.countLimit));
   }
 
   /**

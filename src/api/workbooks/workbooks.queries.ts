@@ -8,34 +8,22 @@ export type WorkbookRow = Omit<Workbook, 'capabilities'> & { version: number };
 const shared = fragment`
   r.id, r.name, r.description, w.metadata, workbook_drifted(w.id) as "isUpgradable",
   (select count(*)::integer from experiments e where e.workbook_id = w.id) as "experimentCount",
-  r.created_by as "createdBy", person.first_name || ' ' || person.last_name as "createdByName", w.forked_from as "forkedFrom",
+  r.created_by as "createdBy", r.created_by_name as "createdByName", w.forked_from as "forkedFrom",
   r.created_at as "createdAt", r.updated_at as "updatedAt", r.organization_id as "organizationId",
-  case when o.personal_user_id is null then o.name end as "organizationName", r.visibility`;
-
-const joins = fragment`
-  join resources r on r.id = w.id
-  join organizations o on o.id = r.organization_id
-  join people person on person.user_id = r.created_by`;
-
-const matching = ({ userId, scope, search }: ListFilter, most: number) =>
-  fragment`listed_ids(${userId}, 'workbook', ${scope === 'related'}, ${search ?? null}, null, least(${most}::bigint, 2147483647)::integer)`;
-
-// a search ranks what it finds, so it must see more than one page
-const SEARCHED = 10_001;
+  r.organization_name as "organizationName", r.visibility`;
 
 export const listWorkbooks = (db: Queryable, filter: ListFilter, page: Slice) =>
   db.rows<WorkbookListItem>(sql('workbooks.list')`
     select ${shared}, w.cell_type_counts as "cellTypeCounts"
-    from (select id, position from ${matching(filter, filter.search === undefined ? page.limit + page.offset : SEARCHED)}
-          order by position limit ${page.limit} offset ${page.offset}) page
-    join workbooks w on w.id = page.id ${joins}
+    from listed_page(${filter.userId}, 'workbook', ${filter.scope === 'related'}, ${filter.search ?? null}, null, ${page.limit}, ${page.offset}) page
+    join library_resources r on r.id = page.id
+    join workbooks w on w.id = page.id
     order by page.position`);
 
-export const countWorkbooks = (db: Queryable, filter: ListFilter, most: number) =>
-  db.count(sql('workbooks.count')`select count(*) as count from ${matching(filter, most)}`);
-
 export const findWorkbook = (db: Queryable, id: string) =>
-  db.one<WorkbookRow>(sql('workbooks.find')`select ${shared}, w.cells, r.version from workbooks w ${joins} where w.id = ${id}`);
+  db.one<WorkbookRow>(
+    sql('workbooks.find')`select ${shared}, w.cells, r.version from library_resources r join workbooks w on w.id = r.id where r.id = ${id}`,
+  );
 
 export interface WorkbookContent {
   cells: string;
