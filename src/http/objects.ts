@@ -1,7 +1,5 @@
-import { pipeline } from 'node:stream/promises';
-import { Readable } from 'node:stream';
 import { Router, type Request, type Response } from 'express';
-import { errors, refuse } from '../errors.ts';
+import { errors } from '../errors.ts';
 import type { FolderStore } from '../storage/folder.ts';
 import type { Stored } from '../storage/objects.ts';
 import { getExchange } from './exchange.ts';
@@ -17,12 +15,15 @@ interface ObjectRoutes {
 
 const mediaType = (header: string | undefined) => header?.split(';')[0]?.trim().toLowerCase();
 
-/** `/objects/<key>`: signed URLs of the object folder. The URL is the whole credential; it says method, key, and what may be sent. */
+/** `/objects/<key>`: signed URLs of the object folder. The URL is the whole credential; it says the key, and what may be sent. */
 export function makeObjectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Router {
   const router = Router();
 
-  const put = async (request: Request, response: Response): Promise<void> => {
-    const grant = store.verify('PUT', keyOf(request), queryOf(request));
+  router.use(allowOnly('PUT'));
+  router.use(async (request: Request, response: Response) => {
+    response.setHeader('Cache-Control', 'no-store');
+    const { searchParams } = new URL(request.originalUrl, 'http://localhost');
+    const grant = store.verify(request.path.replace(/^\//, ''), searchParams);
     if (grant.contentType !== undefined && mediaType(request.get('content-type')) !== grant.contentType.toLowerCase())
       throw errors.unsupportedMediaType(grant.contentType);
     const announced = request.get('content-length');
@@ -34,27 +35,6 @@ export function makeObjectRoutes({ store, maxBytes, arrived }: ObjectRoutes): Ro
     const stored = await store.redeem(grant, body, { maxBytes, signal }).finally(() => request.resume());
     await arrived(grant.key, stored);
     response.status(200).end();
-  };
-
-  const get = async (request: Request, response: Response): Promise<void> => {
-    const grant = store.verify('GET', keyOf(request), queryOf(request));
-    const facts = (await store.head(grant.key)) ?? refuse(errors.objectNotFound());
-    response.setHeader('Content-Type', 'application/octet-stream');
-    response.setHeader('Content-Length', facts.byteCount);
-    if (request.method === 'HEAD') {
-      response.end();
-      return;
-    }
-    await pipeline(Readable.from(await store.get(grant.key)), response);
-  };
-
-  router.use(allowOnly('GET', 'HEAD', 'PUT'));
-  router.use((request: Request, response: Response) => {
-    response.setHeader('Cache-Control', 'no-store');
-    return request.method === 'PUT' ? put(request, response) : get(request, response);
   });
   return router;
 }
-
-const keyOf = (request: Request) => request.path.replace(/^\//, '');
-const queryOf = (request: Request) => new URL(request.originalUrl, 'http://localhost').searchParams;

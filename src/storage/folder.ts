@@ -23,10 +23,10 @@ interface FolderOptions extends Omit<SigningOptions, 'now'> {
 
 /** The object store in a folder. Besides the contract, it can check and redeem the URLs that it signed. */
 export interface FolderStore extends ObjectStore {
-  /** Reads a signed URL. Throws `errors.objectUrlInvalid` when it has expired or was not signed by us for this method and key. */
-  verify(method: string, key: string, query: URLSearchParams): SignedGrant;
+  /** Reads a signed URL. Throws `errors.objectUrlInvalid` when it has expired or was not signed by us for this key. */
+  verify(key: string, query: URLSearchParams): SignedGrant;
   /**
-   * Writes a body by a verified PUT grant, once. A second use, even at the same time, is `errors.objectUrlInvalid`. After a failed body the grant may be used
+   * Writes a body by a verified grant, once. A second use, even at the same time, is `errors.objectUrlInvalid`. After a failed body the grant may be used
    * again.
    */
   redeem(grant: SignedGrant, body: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<Stored>;
@@ -181,7 +181,7 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
     ...makeSigner({ secret, baseUrl, now }),
     redeem: async (grant, body, options = {}) => {
       const { once, key, contentLength, sha256, expiresAt } = grant;
-      if (grant.method !== 'PUT' || once === undefined || !/^[0-9a-f-]{36}$/.test(once)) throw errors.objectUrlInvalid();
+      if (!/^[0-9a-f-]{36}$/.test(once)) throw errors.objectUrlInvalid();
       const mark = join(used, `${expiresAt.getTime()}.${once}`);
       const claim = await open(mark, 'wx', 0o600).catch((error: unknown) => {
         throw exists(error) ? errors.objectUrlInvalid() : error;

@@ -69,8 +69,6 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<ObjectFacts>;
   /** Makes a URL by which one object can be written once, without any other credential. */
   signPut(key: string, options: SignPut): Promise<SignedUrl>;
-  /** Makes a URL by which one object can be read until the URL expires. */
-  signGet(key: string, options: { expiresInSeconds: number }): Promise<SignedUrl>;
   /** Fails when the store cannot be reached. Answers the kind of the store. */
   check(): Promise<'folder' | 's3'>;
   close(): Promise<void>;

@@ -25,10 +25,10 @@ export const S3_ENVIRONMENT = {
 export interface S3Settings {
   bucket: string;
   region: string;
-  endpoint: string | undefined;
-  forcePathStyle: boolean | undefined;
+  endpoint?: string | undefined;
+  forcePathStyle?: boolean | undefined;
   /** The given credentials; undefined for those of the machine. */
-  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken: string | undefined } | undefined;
+  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined } | undefined;
 }
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;

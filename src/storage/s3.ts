@@ -25,17 +25,7 @@ import {
   type PutOptions,
   type Stored,
 } from './objects.ts';
-
-interface S3Options {
-  bucket: string;
-  region: string;
-  /** The URL of any S3-compatible server; AWS when not given. */
-  endpoint?: string;
-  /** Whether the bucket is in the path instead of the host name, as most compatible servers want it. */
-  forcePathStyle?: boolean;
-  /** The credentials; when not given, those of the default chain (environment, profile, instance). */
-  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
-}
+import type { S3Settings } from './s3-settings.ts';
 
 const PART_BYTES = 8 * 1_048_576;
 
@@ -139,7 +129,7 @@ async function eraseBelow({ client, bucket }: Bucket, Prefix: string): Promise<v
 }
 
 /** Opens the object store in an S3 bucket. Nothing is sent until the first call. Errors, besides every store's: objectsUnavailable. */
-export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoint !== undefined, credentials }: S3Options): ObjectStore {
+export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoint !== undefined, credentials }: S3Settings): ObjectStore {
   const client = new S3Client({
     region,
     endpoint,
@@ -246,12 +236,6 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       const expiresAt = new Date(Date.now() + expiresInSeconds * 1_000);
       const url = await getSignedUrl(client, command, { expiresIn: expiresInSeconds, signableHeaders: signed, unhoistableHeaders: signed });
       return { url, headers, expiresAt };
-    },
-    signGet: async (key, { expiresInSeconds }) => {
-      requireObjectKey(key);
-      const expiresAt = new Date(Date.now() + expiresInSeconds * 1_000);
-      const url = await getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: key }), { expiresIn: expiresInSeconds });
-      return { url, headers: {}, expiresAt };
     },
     check: async () => {
       // an answer to HEAD has no words that say why it was refused

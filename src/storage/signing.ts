@@ -13,56 +13,47 @@ export interface SigningOptions {
 
 /** What a signed URL allows, as the HTTP layer reads it from the URL. */
 export interface SignedGrant {
-  method: 'GET' | 'PUT';
   key: string;
   expiresAt: Date;
   contentLength?: number;
   contentType?: string;
   sha256?: string;
-  /** An id that can be used once; on PUT only. */
-  once?: string;
+  /** An id that can be used once. */
+  once: string;
 }
 
 /** Makes the functions of a store that sign URLs and verify them. */
 export function makeSigner({ secret, baseUrl, now }: SigningOptions) {
-  const signatureOf = ({ method, key, expiresAt, contentLength, contentType, sha256, once }: SignedGrant) =>
+  const signatureOf = ({ key, expiresAt, contentLength, contentType, sha256, once }: SignedGrant) =>
     createHmac('sha256', secret)
-      .update(JSON.stringify([method, key, expiresAt.getTime(), contentLength ?? null, contentType ?? null, sha256 ?? null, once ?? null]))
+      .update(JSON.stringify(['PUT', key, expiresAt.getTime(), contentLength ?? null, contentType ?? null, sha256 ?? null, once]))
       .digest('base64url');
 
-  const sign = (seconds: number, allowed: Omit<SignedGrant, 'expiresAt'>, headers: SignedUrl['headers'] = {}): SignedUrl => {
-    requireObjectKey(allowed.key);
-    const grant = { ...allowed, expiresAt: new Date(now() + seconds * 1_000) };
-    const url = new URL(`${baseUrl().replace(/\/$/, '')}/${grant.key}`);
-    const { method, expiresAt, contentLength, contentType, sha256, once } = grant;
-    const facts = { method, expires: String(expiresAt.getTime()), length: contentLength?.toString(), type: contentType, sha256, once };
-    for (const [name, value] of Object.entries(facts)) if (value !== undefined) url.searchParams.set(name, value);
-    url.searchParams.set('signature', signatureOf(grant));
-    return { url: url.href, headers, expiresAt };
-  };
-
   return {
-    signPut: async (key: string, { expiresInSeconds, contentLength, contentType, sha256 }: SignPut) => {
+    signPut: async (key: string, { expiresInSeconds, contentLength, contentType, sha256 }: SignPut): Promise<SignedUrl> => {
+      requireObjectKey(key);
       const headers: Record<string, string> = {};
       if (contentLength !== undefined) headers['content-length'] = String(contentLength);
       if (contentType !== undefined) headers['content-type'] = contentType;
-      return sign(expiresInSeconds, { method: 'PUT', key, contentLength, contentType, sha256, once: randomUUID() }, headers);
+      const expiresAt = new Date(now() + expiresInSeconds * 1_000);
+      const once = randomUUID();
+      const url = new URL(`${baseUrl().replace(/\/$/, '')}/${key}`);
+      const facts = { expires: String(expiresAt.getTime()), length: contentLength?.toString(), type: contentType, sha256, once };
+      for (const [name, value] of Object.entries(facts)) if (value !== undefined) url.searchParams.set(name, value);
+      url.searchParams.set('signature', signatureOf({ key, expiresAt, contentLength, contentType, sha256, once }));
+      return { url: url.href, headers, expiresAt };
     },
-    signGet: async (key: string, { expiresInSeconds }: { expiresInSeconds: number }) => sign(expiresInSeconds, { method: 'GET', key }),
-    verify: (method: string, key: string, query: URLSearchParams): SignedGrant => {
-      const claimed = query.get('method');
+    verify: (key: string, query: URLSearchParams): SignedGrant => {
       const length = query.get('length');
       const expires = Number(query.get('expires') ?? Number.NaN);
-      if ((claimed !== 'GET' && claimed !== 'PUT') || claimed !== method || !isObjectKey(key) || !Number.isSafeInteger(expires))
-        throw errors.objectUrlInvalid();
+      if (!isObjectKey(key) || !Number.isSafeInteger(expires)) throw errors.objectUrlInvalid();
       const grant: SignedGrant = {
-        method: claimed,
         key,
         expiresAt: new Date(expires),
         contentLength: length === null ? undefined : Number(length),
         contentType: query.get('type') ?? undefined,
         sha256: query.get('sha256') ?? undefined,
-        once: query.get('once') ?? undefined,
+        once: query.get('once') ?? '',
       };
       const given = Buffer.from(query.get('signature') ?? '');
       const right = Buffer.from(signatureOf(grant));

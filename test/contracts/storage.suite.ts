@@ -27,14 +27,10 @@ export interface Opened {
 }
 
 /**
- * What every object store promises. `checksSignatures`: false where the server at hand does not look at the signature of a GET; `isWhole`: false where it writes
+ * What every object store promises. `isWhole`: false where the server at hand writes
  * in spite of `If-None-Match`, and cuts answers of what is being replaced.
  */
-export function storageContract(
-  name: string,
-  open: () => Promise<Opened>,
-  { checksSignatures = true, isWhole = true }: { checksSignatures?: boolean; isWhole?: boolean } = {},
-): void {
+export function storageContract(name: string, open: () => Promise<Opened>, { isWhole = true }: { isWhole?: boolean } = {}): void {
   describe(name, () => {
     let opened: Opened;
     let store: ObjectStore;
@@ -158,16 +154,12 @@ export function storageContract(
       expect(await keys(store, `${root}/`)).toEqual([`${root}/ab/0`]);
     });
 
-    test('a signed URL writes and another reads, until they expire', async () => {
+    test('a signed URL writes', async () => {
       const at = key();
       const put = await store.signPut(at, { expiresInSeconds: 60, contentLength: 5, contentType: 'text/plain', sha256: sha256('hello') });
       const sent = await fetch(put.url, { method: 'PUT', headers: put.headers, body: 'hello' });
       expect(sent.status).toBe(200);
-      const get = await store.signGet(at, { expiresInSeconds: 60 });
-      expect(await (await fetch(get.url)).text()).toBe('hello');
-      if (!checksSignatures) return;
-      const tampered = get.url.replace(/ignature=(..)/, (_all, two: string) => `ignature=${two === 'aa' ? 'bb' : 'aa'}`);
-      expect((await fetch(tampered)).status).toBe(403);
+      expect(await text(await store.get(at))).toBe('hello');
     });
   });
 }

@@ -12,7 +12,7 @@ const OTHERS: Record<string, string[]> = {
   '/docs/page.js': ['GET'],
   '/docs/swagger-ui.css': ['GET'],
   '/platform/account/invitations': ['GET'],
-  '/objects/some/key': ['GET', 'PUT'],
+  '/objects/some/key': ['PUT'],
 };
 
 /** A page that is not trusted: no write succeeds. */
