@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../api.ts';
-import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
@@ -8,7 +7,7 @@ import { Form, type Fields } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
 import { KeepWritten } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
-import { SendButton } from '../ui/send-button.tsx';
+import { SaveOrCancel } from '../ui/save-or-cancel.tsx';
 import { words } from '../words.ts';
 import { renewAccount, type Key } from './queries.ts';
 
@@ -46,15 +45,7 @@ export function KeyChange({ apiKey: { id, name, enabled }, close }: { apiKey: Ke
           <Options texts={[[AS_NOW, said.endsAsNow], ...Object.entries(said.endingsFromNow)]} />
         </SelectField>
       </div>
-      <Problem error={change.error} />
-      <div className="inline">
-        <SendButton type="submit" className="button primary" isSending={change.isPending}>
-          {said.save}
-        </SendButton>
-        <button type="button" className="button" onClick={close}>
-          {words.cancel}
-        </button>
-      </div>
+      <SaveOrCancel change={change} save={said.save} close={close} />
     </Form>
   );
 }

@@ -1,5 +1,4 @@
 import { useMutation } from '@tanstack/react-query';
-import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
@@ -7,7 +6,7 @@ import { Form, type Fields } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
 import { KeepWritten } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
-import { SendButton } from '../ui/send-button.tsx';
+import { SaveOrCancel } from '../ui/save-or-cancel.tsx';
 import { words } from '../words.ts';
 import { changeAnnotation, findFlag, FLAGS, LONGEST_TEXT, renewRows, type Annotation, type Saying } from './writes.ts';
 
@@ -55,15 +54,7 @@ export function ChangeForm({ experimentId, annotation: { id, content }, close }:
           defaultValue={content.text ?? ''}
         />
       </div>
-      <Problem error={change.error} />
-      <div className="inline">
-        <SendButton type="submit" className="button primary" isSending={change.isPending}>
-          {said.save}
-        </SendButton>
-        <button type="button" className="button" onClick={close}>
-          {words.cancel}
-        </button>
-      </div>
+      <SaveOrCancel change={change} save={said.save} close={close} />
     </Form>
   );
 }

@@ -1,0 +1,26 @@
+import { Problem } from '../shell/problem.tsx';
+import { words } from '../words.ts';
+import { SendButton } from './send-button.tsx';
+
+interface SaveOrCancelProps {
+  change: { error: Error | null; isPending: boolean };
+  save: string;
+  close: () => void;
+}
+
+/** The end of a form that changes something: why it was not taken, and the buttons. */
+export function SaveOrCancel({ change: { error, isPending }, save, close }: SaveOrCancelProps) {
+  return (
+    <>
+      <Problem error={error} />
+      <div className="inline">
+        <SendButton type="submit" className="button primary" isSending={isPending}>
+          {save}
+        </SendButton>
+        <button type="button" className="button" onClick={close}>
+          {words.cancel}
+        </button>
+      </div>
+    </>
+  );
+}
