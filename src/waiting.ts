@@ -33,21 +33,25 @@ export const waitInLine = <T>(line: Waiter<T>[], signal: AbortSignal): Promise<T
     line.push(waiter);
   });
 
-/** Lets one piece of work run at a time, first come first served. Whoever leaves before their turn gives up their place at once. */
+/** Lets so many pieces of work run at a time, first come first served. Whoever leaves before their turn gives up their place at once. */
 export class Turns {
   readonly #line: Waiter<undefined>[] = [];
-  #isTaken = false;
+  #free: number;
+
+  constructor(places = 1) {
+    this.#free = places;
+  }
 
   async take<T>(work: () => Promise<T>, signal: AbortSignal = new AbortController().signal): Promise<T> {
     signal.throwIfAborted();
-    if (this.#isTaken) await waitInLine(this.#line, signal);
-    this.#isTaken = true;
+    if (this.#free === 0) await waitInLine(this.#line, signal);
+    else this.#free -= 1;
     try {
       return await work();
     } finally {
       const next = this.#line.shift();
       if (next) next.go(undefined);
-      else this.#isTaken = false;
+      else this.#free += 1;
     }
   }
 }

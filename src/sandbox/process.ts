@@ -35,13 +35,15 @@ export class MacroProcess {
   readonly ready: Promise<void>;
   /** Resolves with the way it ended. */
   readonly ended: Promise<string>;
+  /** Whether it can be asked something: it has neither ended nor been told to. */
+  alive = true;
+  /** Whether it was ended because it wrote more than an item may. */
+  flooded = false;
   /** Items it has been given, over all batches. */
   served = 0;
   /** Called with each record, and how many characters it came in. */
   onRecord: (record: BoxRecord, length: number) => void = () => undefined;
   readonly #child: ChildProcess;
-  #alive = true;
-  #flooded = false;
   #complaint = '';
   #pieces: string[] = [];
   #pending = 0;
@@ -87,29 +89,15 @@ export class MacroProcess {
     );
   }
 
-  /** Whether it can be asked something: it has neither ended nor been told to. */
-  get alive(): boolean {
-    return this.#alive;
-  }
-
-  get pid(): number | undefined {
-    return this.#child.pid;
-  }
-
-  /** Whether it was ended because it wrote more than an item may. */
-  get flooded(): boolean {
-    return this.#flooded;
-  }
-
   send(message: object): void {
-    if (this.#alive) this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
+    if (this.alive) this.#child.stdin?.write(`${JSON.stringify(message)}\n`);
   }
 
   kill(): void {
     this.onRecord = () => undefined;
     const { pid } = this.#child;
-    if (!this.#alive || pid === undefined) return;
-    this.#alive = false;
+    if (!this.alive || pid === undefined) return;
+    this.alive = false;
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
@@ -118,7 +106,7 @@ export class MacroProcess {
   }
 
   #end(resolve: (how: string) => void, how: string): void {
-    this.#alive = false;
+    this.alive = false;
     resolve(how);
   }
 
@@ -137,7 +125,7 @@ export class MacroProcess {
     this.#pieces.push(text.slice(from));
     this.#pending += text.length - from;
     if (this.#pending > LINE_BYTES) {
-      this.#flooded = true;
+      this.flooded = true;
       this.#pieces = [];
       this.#pending = 0;
       this.kill();

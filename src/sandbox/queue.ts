@@ -1,4 +1,5 @@
 import { errors } from '../errors.ts';
+import { waitInLine, type Waiter } from '../waiting.ts';
 
 /**
  * Hands out a fixed number of places. Callers who wait take turns, whoever came first, and no caller may have more than `bound` jobs waiting. Where one caller has
@@ -9,8 +10,8 @@ export class FairQueue {
   readonly #bound: number;
   /** The caller of each place that is taken. */
   readonly #taken: string[] = [];
-  /** What starts the jobs that wait, by their callers in the order of their next turn. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  /** The jobs that wait, by their callers in the order of their next turn. */
+  readonly #waiting = new Map<string, Waiter<() => void>[]>();
 
   constructor(places: number, bound: number) {
     this.#places = places;
@@ -23,25 +24,14 @@ export class FairQueue {
   }
 
   /** Resolves with the function that gives the place back. Throws `macroQueueFull` (429) at the bound; rejects with the reason of `signal`. */
-  async place(caller: string, signal?: AbortSignal): Promise<() => void> {
-    signal?.throwIfAborted();
+  async place(caller: string, signal = new AbortController().signal): Promise<() => void> {
+    signal.throwIfAborted();
     if (this.#hasPlace(caller) && this.#findTurn() === undefined) return this.#take(caller);
-    const mine = this.#waiting.get(caller) ?? [];
-    if (mine.length >= this.#bound) throw errors.macroQueueFull(this.#bound).with({ retryAfter: 2 });
-    this.#waiting.set(caller, mine);
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        const jobs = this.#waiting.get(caller)?.filter((job) => job !== start) ?? [];
-        if (jobs.length === 0) this.#waiting.delete(caller);
-        else this.#waiting.set(caller, jobs);
-        reject(signal?.reason as Error);
-      };
-      const start = () => {
-        signal?.removeEventListener('abort', leave);
-        resolve(this.#take(caller));
-      };
-      mine.push(start);
-      signal?.addEventListener('abort', leave, { once: true });
+    const line = this.#waiting.get(caller) ?? [];
+    if (line.length >= this.#bound) throw errors.macroQueueFull(this.#bound).with({ retryAfter: 2 });
+    this.#waiting.set(caller, line);
+    return waitInLine(line, signal).finally(() => {
+      if (line.length === 0 && this.#waiting.get(caller) === line) this.#waiting.delete(caller);
     });
   }
 
@@ -53,7 +43,7 @@ export class FairQueue {
 
   /** Who is next of those for whom there is a place. */
   #findTurn(): string | undefined {
-    return [...this.#waiting.keys()].find((caller) => this.#hasPlace(caller));
+    return [...this.#waiting].find(([caller, line]) => line.length > 0 && this.#hasPlace(caller))?.[0];
   }
 
   #take(caller: string): () => void {
@@ -69,11 +59,11 @@ export class FairQueue {
 
   #next(): void {
     for (let caller = this.#findTurn(); caller !== undefined; caller = this.#findTurn()) {
-      const jobs = this.#waiting.get(caller) ?? [];
-      const job = jobs.shift();
+      const line = this.#waiting.get(caller) ?? [];
+      const job = line.shift();
       this.#waiting.delete(caller);
-      if (jobs.length > 0) this.#waiting.set(caller, jobs);
-      job?.();
+      if (line.length > 0) this.#waiting.set(caller, line);
+      job?.go(this.#take(caller));
     }
   }
 }

@@ -3,6 +3,7 @@ import { errors } from '../../errors.ts';
 import type { BrokerHooks } from '../../iot/connections.ts';
 import type { RegistryStore } from '../../iot/registries/embedded.ts';
 import type { LifecycleStore } from '../../iot/sequences.ts';
+import { Turns } from '../../waiting.ts';
 import { deleteDevice } from './devices.queries.ts';
 import {
   announceThing,
@@ -47,23 +48,6 @@ export const makeRegistryStore = (db: Database): RegistryStore & Pick<BrokerHook
 /** How many changes run at once in a process. Each holds one connection for its lock, and needs another for its steps. */
 const AT_ONCE = 6;
 
-/** Lets so many run at once, first come first served. */
-function turnstile(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = places;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((enter) => waiting.push(enter));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
-  };
-}
-
 const isLockTimeout = (error: unknown) => (error as { cause?: { code?: string } }).cause?.code === '55P03';
 
 /**
@@ -71,7 +55,7 @@ const isLockTimeout = (error: unknown) => (error as { cause?: { code?: string } 
  * unfinished.
  */
 export function makeLifecycleStore(db: Database, quietSeconds = 0): LifecycleStore {
-  const turn = turnstile(AT_ONCE);
+  const turns = new Turns(AT_ONCE);
   return {
     load: async (deviceId) => (await findLifecycle(db, deviceId)) ?? null,
     save: async (deviceId, sequence, row = {}) => {
@@ -83,7 +67,7 @@ export function makeLifecycleStore(db: Database, quietSeconds = 0): LifecycleSto
     unfinished: () => listUnfinished(db, quietSeconds),
     bindings: (deviceId) => listBindings(db, deviceId),
     lock: (deviceId, work) =>
-      turn(() =>
+      turns.take(() =>
         db.transaction(async (tx) => {
           await limitWait(tx);
           await lockDevice(tx, deviceId).catch((error: unknown) => {
