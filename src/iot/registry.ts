@@ -20,7 +20,6 @@ export type CertificateEnd = 'rotated' | 'revoked' | 'removed';
 export interface RegisteredCertificate {
   /** 64 hex digits. */
   certificateId: string;
-  certificateArn: string;
   status: CertificateStatus;
 }
 
@@ -57,7 +56,7 @@ export interface DeviceRegistry {
    */
   deleteCertificate(thingName: string, certificateId: string, end: CertificateEnd): Promise<void>;
   /** All certificates of a thing; none for an unknown thing. */
-  listCertificates(thingName: string): Promise<RegisteredCertificate[]>;
+  listCertificates(thingName: string): Promise<readonly RegisteredCertificate[]>;
   /** Makes these the policies of a thing and of all its certificates, and removes all others. At most 10. Takes effect on live connections too. */
   setPolicies(thingName: string, documents: readonly PolicyDocument[]): Promise<void>;
   /** Answers which things are connected, by thing name, for those that the registry knows. Null when it cannot say at the moment (never an error). */

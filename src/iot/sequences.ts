@@ -248,21 +248,18 @@ export function makeDeviceLifecycle(options: LifecycleOptions) {
       });
     },
     /**
-     * Ends all interrupted changes; to be called at start, and now and then. A device that cannot be settled now stays for the next time. Answers how many were
-     * settled, and what failed.
+     * Ends all interrupted changes; to be called at start, and now and then. A device that cannot be settled now stays for the next time. Answers what failed.
      */
-    async recover(): Promise<{ settled: number; failures: unknown[] }> {
+    async recover(): Promise<unknown[]> {
       const failures: unknown[] = [];
-      let settled = 0;
       for (const deviceId of await store.unfinished()) {
         try {
           await store.lock(deviceId, async () => settle(deviceId));
-          settled++;
         } catch (cause) {
           failures.push(cause);
         }
       }
-      return { settled, failures };
+      return failures;
     },
   };
 }

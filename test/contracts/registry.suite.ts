@@ -55,9 +55,7 @@ export function registryContract(name: string, open: () => Promise<OpenedRegistr
       expect(issued.certificateId).toMatch(/^[0-9a-f]{64}$/);
       expect(issued.certificateArn).toBe(`${registry.arnPrefix}:cert/${issued.certificateId}`);
       expect(new X509Certificate(issued.certificatePem).subject).toBeTruthy();
-      expect(await registry.listCertificates(thing)).toEqual([
-        { certificateId: issued.certificateId, certificateArn: issued.certificateArn, status: 'inactive' },
-      ]);
+      expect(await registry.listCertificates(thing)).toEqual([{ certificateId: issued.certificateId, status: 'inactive' }]);
       for (const [act, status] of [
         ['activateCertificate', 'active'],
         ['revokeCertificate', 'revoked'],

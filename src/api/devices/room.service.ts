@@ -59,14 +59,14 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
   const shared: { broker: LocalBroker | null } = { broker: null };
   if (aws) {
     const { region, account, endpoint, roleArn } = aws;
-    const { openAwsRegistry: awsRegistry } = await import('../../iot/registries/aws.ts');
-    const cloud = awsRegistry({ region, accountId: account, endpoint });
+    const { openAwsRegistry } = await import('../../iot/registries/aws.ts');
+    const cloud = openAwsRegistry({ region, accountId: account, endpoint });
     closers.push(() => cloud.close());
     registry = cloud;
     if (roleArn === undefined) credentials = { issue: () => Promise.reject(errors.registryMisconfigured()) };
     else {
-      const { openStsIssuer: stsCredentials } = await import('../../iot/registries/sts.ts');
-      const sts = stsCredentials({ region, endpoint, arnPrefix: cloud.arnPrefix, roleArn, objects: null });
+      const { openStsIssuer } = await import('../../iot/registries/sts.ts');
+      const sts = openStsIssuer({ region, endpoint, arnPrefix: cloud.arnPrefix, roleArn, objects: null });
       closers.push(() => sts.close());
       credentials = sts;
     }
@@ -94,7 +94,7 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
     embedded,
     rebind,
     async tidy(quietSeconds) {
-      const { failures } = await makeDeviceLifecycle({ ...options, store: makeLifecycleStore(db, quietSeconds) }).recover();
+      const failures = await makeDeviceLifecycle({ ...options, store: makeLifecycleStore(db, quietSeconds) }).recover();
       for (const failure of failures) onProblem(failure, 'a change of a device could not be ended yet');
       for (const id of await listToRebind(db)) await rebind(id);
     },

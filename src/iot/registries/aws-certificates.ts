@@ -59,7 +59,7 @@ export function openAwsCertificates(client: IoTClient, arnPrefix: ArnPrefix) {
     for (const arn of await listPrincipals(thingName)) {
       const certificateId = arn.slice(arn.indexOf(':cert/') + ':cert/'.length);
       const status = await statusOf(certificateId);
-      if (status !== 'absent') found.push({ certificateId, certificateArn: arn, status });
+      if (status !== 'absent') found.push({ certificateId, status });
     }
     return found;
   }

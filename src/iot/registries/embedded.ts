@@ -5,12 +5,12 @@ import type { Authority } from '../authority.ts';
 import type { PolicyDocument } from '../evaluator.ts';
 import { decideCertificate, type CertificateEvent } from '../lifecycle.ts';
 import { requireFitting, type ArnPrefix } from '../policy.ts';
-import type { CertificateEnd, CertificateStatus, Connectivity, DeviceRegistry, NewThing } from '../registry.ts';
+import type { CertificateEnd, Connectivity, DeviceRegistry, NewThing, RegisteredCertificate } from '../registry.ts';
 
 /** Everything the registry knows of a thing; plain JSON. */
 export interface ThingRecord extends NewThing {
   groups: readonly string[];
-  certificates: readonly { certificateId: string; status: CertificateStatus }[];
+  certificates: readonly RegisteredCertificate[];
   policies: readonly PolicyDocument[];
 }
 
@@ -41,8 +41,6 @@ export interface EmbeddedRegistryOptions {
 }
 
 export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedRegistryOptions): DeviceRegistry {
-  const arnOf = (certificateId: string) => `${EMBEDDED_ARN_PREFIX}:cert/${certificateId}`;
-
   async function change(thingName: string, edit: (record: ThingRecord) => ThingRecord): Promise<void> {
     await store.change(thingName, (record) => {
       if (!record) throw errors.thingNotFound();
@@ -76,7 +74,7 @@ export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedReg
     async issueCertificate(thingName, csr) {
       const { certificateId, certificatePem } = await authority.signDevice(csr);
       await change(thingName, (record) => ({ ...record, certificates: [...record.certificates, { certificateId, status: 'inactive' }] }));
-      return { certificateId, certificatePem, certificateArn: arnOf(certificateId) };
+      return { certificateId, certificatePem, certificateArn: `${EMBEDDED_ARN_PREFIX}:cert/${certificateId}` };
     },
     activateCertificate: async (thingName, id) => happen(thingName, id, 'activate'),
     revokeCertificate: async (thingName, id) => happen(thingName, id, 'revoke'),
@@ -84,14 +82,7 @@ export function openEmbeddedRegistry({ authority, store, endpoint }: EmbeddedReg
       await store.noteEnd(id, end);
       await happen(thingName, id, 'delete');
     },
-    async listCertificates(thingName) {
-      const record = await store.find(thingName);
-      return (record?.certificates ?? []).map(({ certificateId, status }) => ({
-        certificateId,
-        status,
-        certificateArn: arnOf(certificateId),
-      }));
-    },
+    listCertificates: async (thingName) => (await store.find(thingName))?.certificates ?? [],
     async setPolicies(thingName, documents) {
       requireFitting(documents);
       const record = await store.find(thingName);
