@@ -229,7 +229,7 @@ export async function createContext(config: Config): Promise<Context> {
       help: 'Statements that wait for a connection.',
       registers: [metrics.registry],
       collect() {
-        this.set(db.pool.waiting);
+        this.set(db.waiting);
       },
     });
     registerPipelineGauges(metrics.registry, db);

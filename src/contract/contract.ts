@@ -11,7 +11,6 @@ type Schema = {
   type?: string | string[];
   format?: string;
   default?: unknown;
-  anyOf?: Schema[];
   properties?: Record<string, Schema>;
 };
 

@@ -44,7 +44,8 @@ export interface Database extends Queryable {
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>;
   /** Asks whether the database answers and takes writes. */
   ping(): Promise<void>;
-  readonly pool: { total: number; idle: number; waiting: number };
+  /** How many statements wait for a connection. */
+  readonly waiting: number;
   close(): Promise<void>;
 }
 
@@ -209,8 +210,8 @@ export function openDatabase({
     ping: async () => {
       await translated('ping', () => pool.query(PING));
     },
-    get pool() {
-      return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
+    get waiting() {
+      return pool.waitingCount;
     },
     close: () => pool.end(),
   };

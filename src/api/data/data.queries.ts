@@ -61,16 +61,14 @@ export const listReadableTables = (db: Queryable, userId: string, experimentId: 
     )
     select l.id as "tableId", l.kind, l.identifier, l.name, l.row_count as "rowCount", l.version,
       coalesce(d.source is not null, false) and (l.id is not null or l.kind <> 'macro') as "canRead",
-      (select json_build_object('measurements', w.measurements, 'firstAt', to_char(w.first_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-          'lastAt', to_char(w.last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+      (select json_build_object('measurements', w.measurements, 'firstAt', w.first_at, 'lastAt', w.last_at)
         from withheld w where w.identifier = l.identifier and l.kind = 'macro') as withheld,
       case when l.kind = 'raw_data' and d.source is not null then (
         select json_agg(json_build_object('reason', s.reason, 'clientId', s.client_id, 'count', s.count,
-          'firstAt', to_char(s.first_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-          'lastAt', to_char(s.last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.count desc, s.reason, s.client_id) from set_aside s) end as "setAside",
+          'firstAt', s.first_at, 'lastAt', s.last_at) order by s.count desc, s.reason, s.client_id) from set_aside s) end as "setAside",
       l.kind = 'macro' and exists (select from on_new n where n.identifier = l.identifier) as "runsOnNew",
       coalesce((select json_agg(json_build_object('name', c.name, 'originalKey', c.original_key, 'type', c.type, 'nullable', c.nullable,
-          'firstSeenAt', to_char(c.first_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'lastSeenAt', to_char(c.last_seen_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by c.ordinal)
+          'firstSeenAt', c.first_seen_at, 'lastSeenAt', c.last_seen_at) order by c.ordinal)
         from lake_columns c where c.table_id = l.id and c.until_version is null and not c.hidden and c.origin <> 'base'), '[]') as columns
     from listed l
     left join lateral decide(${userId}, 'experiment', ${experimentId}, table_action(l.kind)) d on true

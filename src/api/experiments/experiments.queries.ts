@@ -208,5 +208,6 @@ export const insertErasure = (db: Queryable, erasure: { id: string; experimentId
   db.run(sql('experiments.insertErasure')`
     insert into erasures (id, experiment_id, requested_by) values (${erasure.id}, ${erasure.experimentId}, ${erasure.requestedBy})`);
 
+/** Finds the status of an experiment, and keeps it as it is until the transaction ends. */
 export const findStatus = (db: Queryable, id: string) =>
   db.value<ExperimentStatus>(sql('experiments.status')`select status from experiments where id = ${id} for share`);

@@ -10,7 +10,7 @@ import { listGiven, requireExpected, type Target } from '../input/input.service.
 import { makePublic } from '../resources/resources.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import { auditExperiment } from './auditing.service.ts';
-import type { Experiment, ExperimentPatch, ExperimentStatus, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
+import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
   deleteExperiment,
@@ -22,6 +22,8 @@ import {
   updateExperiment,
   type VersionedExperiment,
 } from './experiments.queries.ts';
+
+export { findStatus } from './experiments.queries.ts';
 
 const DAY = 86_400_000;
 export const ERASE_EXPERIMENT = 'experiments.erase';
@@ -130,9 +132,6 @@ export const removeExperiment = (ctx: Context, caller: Caller, target: Target): 
     const { organizationId } = await lockForChange(tx, target);
     return erase(ctx, tx, caller, { id: target.id, organizationId });
   });
-
-/** Loads the status of an experiment without a check of access; undefined when there is no such experiment. */
-export const loadStatus = (db: Queryable, id: string): Promise<ExperimentStatus | undefined> => findStatus(db, id);
 
 /** Locks an experiment's status until the transaction ends, and refuses a write under an archived one. */
 export async function requireWritable(tx: Transaction, id: string): Promise<void> {

@@ -10,7 +10,7 @@ import { listContributors, insertContributors, listWaiting } from '../../ingest/
 import type { InboxMessage, MessageReport, ReadMessage } from '../../ingest/messages/store.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
-import { loadStatus } from '../experiments/experiments.service.ts';
+import { findStatus } from '../experiments/experiments.service.ts';
 import { enqueueMacros } from '../macro-runs/macro-runs.service.ts';
 import { countMeasurements } from './measurements.service.ts';
 import { adoptObjects } from './arrivals.service.ts';
@@ -37,7 +37,7 @@ const QUARANTINE_DAYS = 90;
 
 /** Tells why messages of this sender may not be stored in the experiment now; undefined when they may. */
 async function refusalOf(ctx: Context, experimentId: string, userId: string | null): Promise<string | undefined> {
-  const status = await loadStatus(ctx.db, experimentId);
+  const status = await findStatus(ctx.db, experimentId);
   if (status === undefined) return 'experiment-unknown';
   if (userId !== null && !(await decide(ctx.db, userId, 'experiment', experimentId, 'contribute')).allow) return 'experiment-denied';
   return status === 'archived' ? 'archived' : undefined;
@@ -95,7 +95,7 @@ export async function ingestExperiment(ctx: Context, experimentId: string, { sig
   };
   // an experiment that is made active again meanwhile has asked already for what was set aside
   const isStillRefused = async (tx: Transaction, id: string, reason: string) =>
-    reason !== 'archived' || (await loadStatus(tx, id)) === 'archived';
+    reason !== 'archived' || (await findStatus(tx, id)) === 'archived';
   const read = (pending: readonly InboxMessage[]) => readBatch(ctx, experimentId, pending);
   return drainMessages({ db, staging, pipelines, alongside, isStillRefused }, experimentId, { read, onReports, turnMs }, signal);
 }
