@@ -20,6 +20,8 @@ interface Seen {
 }
 
 const TIME = '2026-05-01T12:00:00.000Z';
+/** The end of a range: after its beginning. */
+const LATER = '2026-05-08T12:00:00.000Z';
 const HEX = '0123456789abcdef'.repeat(4);
 const PEM = /-----BEGIN ([A-Z ]+)-----[\s\S]*?-----END \1-----/g;
 
@@ -48,7 +50,7 @@ function stabiliser(): (value: unknown, name?: string) => unknown {
       .replace(/\b(flk|whsec)_[A-Za-z0-9_+/=-]+/g, '$1_…')
       .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, idOf)
       .replace(/\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b/g, (found) => HEX.slice(0, found.length))
-      .replace(/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, TIME)
+      .replace(/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, /^(to|expiresAt)$/.test(name) ? LATER : TIME)
       .replace(/[\w.+-]+@[\w.-]+\.\w+/g, (address) => `${address.split('@')[0]!.replace(/[^a-z].*$/i, '')}@example.org`);
   };
   const stable = (value: unknown, name = ''): unknown => {
@@ -91,9 +93,13 @@ const seen = readFileSync(SEEN, 'utf8')
   .map((line) => JSON.parse(line) as Seen);
 const chosen = new Map<string, Example>();
 const refused = new Map<string, string>();
-/** An answer in JSON says most, where an operation has several; a place in a list says least, and a question most. */
-const scoreOf = ({ score, contentType, path }: Seen) =>
-  score + (contentType === 'application/json' ? 500 : 0) + (path.includes('filters=') ? 300 : 0) - (path.includes('cursor=') ? 1_000 : 0);
+/** An answer in JSON says most, where an operation has several; a place in a list and an empty body say least, and a question most. */
+const scoreOf = ({ score, contentType, path, body }: Seen) =>
+  score +
+  (contentType === 'application/json' ? 500 : 0) +
+  (path.includes('filters=') ? 2_000 : 0) -
+  (path.includes('cursor=') ? 1_000 : 0) -
+  (JSON.stringify(body) === '{}' ? 2_000 : 0);
 for (const exchange of seen.sort((a, b) => scoreOf(b) - scoreOf(a))) {
   if (chosen.has(exchange.operationId)) continue;
   const example = exampleOf(exchange);

@@ -73,7 +73,7 @@ export class PasskeysController extends ApiController {
   }
 
   /**
-   * For everybody. Signs in by the passkey that answered; the session is set as a cookie. Refused with CHALLENGE_NOT_FOUND (400), PASSKEY_UNKNOWN or
+   * For everybody. Signs in by the passkey that answered; the session is set as a cookie. Refused with CHALLENGE_NOT_FOUND (400), PASSKEY_NOT_FOUND or
    * AUTHENTICATION_FAILED (401), and RATE_LIMITED (429).
    * @summary Sign in by a passkey
    */

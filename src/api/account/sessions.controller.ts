@@ -54,7 +54,7 @@ export class SessionsController extends ApiController {
 
   /**
    * For yourself, by a session: API keys are not accepted here. Changes the name or the picture of your account. An `email` refuses with
-   * EMAIL_CAN_NOT_BE_UPDATED (400), and so does a call that gives nothing, with INVALID_INPUT (400).
+   * EMAIL_CAN_NOT_BE_UPDATED, a call that gives nothing with VALIDATION_ERROR (400).
    * @summary Change your account
    */
   @Post('update-user')
