@@ -44,7 +44,8 @@ function authorityOf(file: string | undefined, dataDir: string): string | undefi
 }
 
 async function main([command, ...args]: string[]): Promise<void> {
-  if (command !== 'simulate') throw new UsageError(`there is no command ${command ?? ''}`);
+  if ([command, ...args].some((word) => word === '--help' || word === '-h')) return void process.stdout.write(USAGE);
+  if (command !== 'simulate') throw new UsageError('say simulate');
   const parse = () => {
     try {
       return parseArgs({ args, options }).values;

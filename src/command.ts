@@ -19,9 +19,10 @@ import { ApiError, StartError } from './errors.ts';
 import { openJobQueue } from './jobs/queue.ts';
 import { useDatabricks, useLake, useLakeStore } from './with-lake.ts';
 
-const USAGE = `usage:
-  npm run user -- create --email ADDRESS --first-name NAME --last-name NAME [--rate-limit N] [--key-name NAME]
+const USAGE = `\
+  npm run user -- create --email ADDRESS --first-name NAME --last-name NAME [--rate-limit N] [--key-name NAME] [--days N]
   npm run user -- create-key --email ADDRESS [--rate-limit N] [--key-name NAME] [--days N]
+                                      (requests a minute, 100 unless said; days that the key lives, for ever unless said)
   npm run user -- revoke-key KEY_OR_ID
   npm run sample -- [--rows N]        (the server must be running)
   npm run lake -- status
@@ -37,6 +38,12 @@ const USAGE = `usage:
   npm run restore -- DIR              (into an empty DATA_DIR)
 `;
 
+/** The lines of a command, or of all where there is none of that name. */
+function printUsage(command = ''): string {
+  const entries = USAGE.split(/^(?=  npm)/m).filter((entry) => entry.startsWith(`  npm run ${command} `));
+  return `usage:\n${entries.length === 0 ? USAGE : entries.join('')}`;
+}
+
 class UsageError extends Error {}
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -45,6 +52,18 @@ function needed(value: string | undefined, name: string): string {
   if (value === undefined || value.trim() === '') throw new UsageError(`${name} is missing`);
   return value.trim();
 }
+
+/** The number of an option that may be left out. */
+function wholeNumber(value: string | undefined, name: string, most: number): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 1 || number > most)
+    throw new UsageError(`${name} is a whole number from 1 to ${most.toLocaleString('en')}`);
+  return number;
+}
+
+/** The folder that a command names, and nothing else. */
+const folderOf = (args: string[]) => resolve(needed(parseArgs({ args, allowPositionals: true }).positionals[0], 'DIR'));
 
 async function user(db: Database, args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -59,10 +78,11 @@ async function user(db: Database, args: string[]): Promise<void> {
       days: { type: 'string' },
     },
   });
+  const days = wholeNumber(values.days, '--days', 365);
   const key = {
     name: values['key-name'],
-    rateLimit: values['rate-limit'] === undefined ? undefined : Number(values['rate-limit']),
-    expiresAt: values.days === undefined ? undefined : new Date(Date.now() + Number(values.days) * 86_400_000),
+    rateLimit: wholeNumber(values['rate-limit'], '--rate-limit', 1_000_000),
+    expiresAt: days === undefined ? undefined : new Date(Date.now() + days * 86_400_000),
   };
   const [verb, target] = positionals;
   if (verb === 'create') {
@@ -188,6 +208,7 @@ async function withJobs(config: Config, db: Database, url: string, work: (tools:
 }
 
 async function main([command, ...args]: string[]): Promise<void> {
+  if ([command, ...args].some((word) => word === '--help' || word === '-h')) return void process.stdout.write(printUsage(command));
   // as in the service: files that are made here belong to their owner alone
   process.umask(0o077);
   const config = readConfig();
@@ -195,7 +216,7 @@ async function main([command, ...args]: string[]): Promise<void> {
   if (command === 'sample') return season(config.dataDir, args);
   if (command === 'restore') {
     await requireFresh(config.dataDir);
-    await readBackup(resolve(needed(args[0], 'DIR')));
+    await readBackup(folderOf(args));
   }
   const postgres = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir, beside: true }) : undefined;
   const url = config.databaseUrl ?? postgres?.url ?? '';
@@ -207,14 +228,14 @@ async function main([command, ...args]: string[]): Promise<void> {
     else if (command === 'lake') await useLake(config, db, (tools) => lake(config, tools, args));
     else if (command === 'backup') {
       const { madeAt, tables, lakeFiles, otherFiles, missing } = await useLakeStore(config, db, (store) =>
-        makeBackup({ url, dataDir: config.dataDir, lake: store }, resolve(needed(args[0], 'DIR'))),
+        makeBackup({ url, dataDir: config.dataDir, lake: store }, folderOf(args)),
       );
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       say(JSON.stringify({ madeAt, tables: tables.length, rows, lakeFiles, otherFiles, missing }, null, 2));
     } else if (command === 'restore') {
       // opening the queue makes its tables
       await (await openJobQueue({ url, role: APPLICATION_ROLE, onError: () => undefined })).stop();
-      const { madeAt } = await restoreBackup({ url, dataDir: config.dataDir, db }, resolve(needed(args[0], 'DIR')));
+      const { madeAt } = await restoreBackup({ url, dataDir: config.dataDir, db }, folderOf(args));
       say(JSON.stringify({ restored: madeAt, dataDir: config.dataDir }, null, 2));
     } else throw new UsageError(`there is no command ${command ?? ''}`);
   } finally {
@@ -232,7 +253,9 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   const detail =
     error instanceof ApiError ? (error.details.problems ?? []).map(({ path, message }) => `${path}: ${message}`).join('; ') : '';
   process.stderr.write(
-    expected ? `${error.message} ${detail}\n${misused ? USAGE : ''}` : `${error instanceof Error ? (error.stack ?? '') : String(error)}\n`,
+    expected
+      ? `${[error.message, detail].join(' ').trim()}\n${misused ? printUsage(process.argv[2]) : ''}`
+      : `${error instanceof Error ? (error.stack ?? '') : String(error)}\n`,
   );
   process.exitCode = 1;
 });
