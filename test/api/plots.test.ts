@@ -284,7 +284,8 @@ describe('GET /api/v1/experiments/{id}/visualizations/{visualizationId}/image', 
       [{ y: { range: [0, 400], scale: 'log' } }, /logarithmic/],
       [{ x: { scale: 'log' } }, /no x axis/],
       [{ y2: { range: [0, 1] } }, /no y2 axis/],
-      [{ dpi: 3_000 }, /dpi/],
+      [{ dpi: 3_000 }, /"path":"\/config\/dpi","message":"must be at most 300"/],
+      [{ fontSize: 5 }, /must be at least 6/],
     ];
     for (const [wrong, words] of refusals) {
       const refused = await picture({ ...config, ...wrong });

@@ -13,6 +13,8 @@ function printIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
   if (issue.code === 'invalid_format' && issue.format === 'guid') return 'must be a UUID';
   if (issue.code === 'too_big' && issue.origin === 'string') return `must have at most ${String(issue.maximum)} characters`;
+  if (issue.code === 'too_big' && issue.origin === 'number') return `must be at most ${String(issue.maximum)}`;
+  if (issue.code === 'too_small' && issue.origin === 'number') return `must be at least ${String(issue.minimum)}`;
   // that nothing was sent stands in the message alone
   return issue.code === 'invalid_type' && issue.message.endsWith('received undefined') ? 'is required' : issue.message;
 }

@@ -52,7 +52,7 @@ export function readLook(
 ): Look {
   if (chartFamily === '3d')
     throw errors.queryRefused('Pictures have two dimensions: choose another chart family for this chart, or draw its data.');
-  const look = readShape(lookShape, config, 'config');
+  const look = readShape(lookShape, config, '/config');
   for (const name of AXES) {
     const { range, scale } = look[name] ?? {};
     if (range === undefined && scale === undefined) continue;
