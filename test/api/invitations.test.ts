@@ -36,6 +36,10 @@ describe.each(['experiment', 'macro', 'protocol', 'workbook', 'device'] as const
     });
     const letter = await nextLetter(site, email, 0);
     expect(letter).toContain(`Subject: Added to ${resourceType} on the fieldlake Platform`);
+    expect(letter.replace(/=\r?\n/g, '')).toContain('within 30 days');
+    await invite({ resourceType, resourceId: (await make(resourceType)).id, email: `viewer-${resourceType}@example.com` });
+    const viewed = (await nextLetter(site, `viewer-${resourceType}@example.com`, 0)).replace(/=\r?\n/g, '');
+    expect(viewed).toContain(resourceType === 'experiment' ? 'a contributor who can view and add data' : 'a viewer who can see it');
     const page = {
       experiment: 'experiments',
       macro: 'library/macros',
@@ -119,7 +123,9 @@ test('who has an account already is let in at once', async () => {
   expect(made).toMatchObject({ status: 201, body: { status: 'accepted', email: 'known@example.com' } });
   expect((await site.as(site.cast.owner)('POST', '/api/v1/invitations', once)).body).toEqual(made.body);
   expect(await read()).toBe(200);
-  expect(await nextLetter(site, 'known@example.com', 1)).toContain('Subject: Added to experiment');
+  const letter = await nextLetter(site, 'known@example.com', 1);
+  expect(letter).toContain('Subject: Added to experiment');
+  expect(letter).not.toContain('30 days');
   expect((await invite(asked)).body.code).toBe('ALREADY_GRANTED');
 });
 
@@ -206,7 +212,10 @@ describe('taking part in an experiment', () => {
     }
     const decide = (request: { id: string }, verb: string) => site.as(site.cast.admin)('POST', `${path}/${request.id}/${verb}`);
     expect((await decide(made.body, 'approve')).body).toMatchObject({ status: 'approved', decidedBy: site.cast.admin.id });
-    expect(await nextLetter(site, 'uma@example.com', 0)).toContain('a contributor who can view and add data');
+    const welcome = (await nextLetter(site, 'uma@example.com', 0)).replaceAll(/=\r?\n/g, '');
+    expect(welcome).toContain('a contributor who can view and add data');
+    expect(welcome).toContain('because you asked to take part');
+    expect(welcome).not.toContain('30 days');
     expect((await decide(made.body, 'reject')).body.code).toMatch(/JOIN_REQUEST_DECIDED/);
     expect((await decide(second, 'reject')).body).toMatchObject({ status: 'rejected' });
     expect(await nextLetter(site, 'vic@example.com', 0)).toContain('Update on your request to join Open plots');

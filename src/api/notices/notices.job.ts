@@ -49,7 +49,15 @@ async function compose({ db, baseUrl }: Context, notice: Notice): Promise<Outgoi
       const approved = found.status === 'approved';
       const letter =
         notice.kind === 'experiment-join-decision' && approved
-          ? writeResourceInvitation({ by: 'Somebody who answers for it', kind: 'experiment', name: found.to, tier: 'viewer', url })
+          ? writeResourceInvitation({
+              by: 'Somebody who answers for it',
+              kind: 'experiment',
+              name: found.to,
+              tier: 'viewer',
+              url,
+              isPending: false,
+              isAsked: true,
+            })
           : joinDecision({ to: found.to, approved, url });
       return { to: found.requesterEmail, byId: found.targetId, letter };
     }

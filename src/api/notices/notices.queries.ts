@@ -9,11 +9,18 @@ export const findOrganizationInvitation = (db: Queryable, id: string) =>
     where i.id = ${id} and i.status = 'pending' and i.expires_at > now()`);
 
 export const findResourceInvitation = (db: Queryable, id: string) =>
-  db.one<{ email: string; kind: string; name: string | null; tier: string; resourceId: string | null; by: string; byId: string }>(sql(
-    'notices.resourceInvitation',
-  )`
+  db.one<{
+    email: string;
+    kind: string;
+    name: string | null;
+    tier: string;
+    resourceId: string | null;
+    by: string;
+    byId: string;
+    isPending: boolean;
+  }>(sql('notices.resourceInvitation')`
     select i.email, i.resource_type as kind, r.name, i.tier, i.resource_id as "resourceId", p.first_name || ' ' || p.last_name as by,
-      i.invited_by as "byId"
+      i.invited_by as "byId", i.status = 'pending' as "isPending"
     from invitations i left join resources r on r.id = i.resource_id join people p on p.user_id = i.invited_by
     where i.id = ${id} and i.expires_at > now() and (i.status = 'pending' or i.status = 'accepted' and i.resource_id is not null)`);
 

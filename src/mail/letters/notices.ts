@@ -28,10 +28,19 @@ export interface ResourceInvitationData extends Person {
   name: string | null;
   tier: string;
   url: string;
+  /** The access begins once somebody signs in with the address. */
+  isPending: boolean;
+  /** It answers a request to take part. */
+  isAsked?: boolean;
 }
 
+const describeTier = (tier: string, kind: string) => {
+  if (tier === 'admin') return 'a collaborator who can edit';
+  return kind === 'experiment' ? 'a contributor who can view and add data' : 'a viewer who can see it';
+};
+
 /** Writes that something was shared with an address. */
-export const writeResourceInvitation = ({ by, kind, name, tier, url }: ResourceInvitationData): Written =>
+export const writeResourceInvitation = ({ by, kind, name, tier, url, isPending, isAsked = false }: ResourceInvitationData): Written =>
   kind === 'platform'
     ? writeLetter({
         subject: 'You are invited to fieldlake',
@@ -45,11 +54,13 @@ export const writeResourceInvitation = ({ by, kind, name, tier, url }: ResourceI
     : writeLetter({
         subject: `Added to ${kind} on the fieldlake Platform`,
         paragraphs: [
-          `${by} has added you to the ${kind} "${name ?? ''}", as ${tier === 'admin' ? 'a collaborator who can edit' : 'a contributor who can view and add data'}.`,
-          'Sign in with this address within 30 days, and you will find it there.',
+          `${by} has added you to the ${kind} "${name ?? ''}", as ${describeTier(tier, kind)}.`,
+          `Sign in with this address${isPending ? ' within 30 days' : ''}, and you will find it there.`,
         ],
         action: { label: `Open the ${kind}`, url },
-        footer: 'You receive this because somebody shared something with this address. If you do not want it, there is nothing to do.',
+        footer: isAsked
+          ? `You receive this because you asked to take part in "${name ?? ''}".`
+          : 'You receive this because somebody shared something with this address. If you do not want it, there is nothing to do.',
       });
 
 export interface JoinRequestData extends Person {
