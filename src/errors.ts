@@ -83,7 +83,7 @@ const catalogue = {
   invalidErrorCallbackUrl: say(403, 'errorCallbackURL must be a path of ours or a URL on a trusted origin.'),
   invalidNewUserCallbackUrl: say(403, 'newUserCallbackURL must be a path of ours or a URL on a trusted origin.'),
   accountNotFound: say(400, 'No such provider is linked to your account.'),
-  failedToUnlinkLastAccount: say(400, 'This is the only way to sign in to your account; add a passkey or an address first.'),
+  failedToUnlinkLastAccount: say(400, 'This is the only way to sign in to your account; add a passkey or link a provider first.'),
   challengeNotFound: say(400, 'This ceremony was not begun in this browser, has expired or was ended already; begin again.'),
   failedToVerifyRegistration: say(400, 'The passkey could not be verified.'),
   previouslyRegistered: say(400, 'This passkey is registered already.'),
@@ -158,7 +158,8 @@ const catalogue = {
   grantNotFound: say(404, 'There is no such grant on this resource.'),
   tableDenied: say(
     403,
-    (table: string) => `Reading table '${table}' needs the contribute action on this experiment; a member or viewer grant opens it.`,
+    (table: string) =>
+      `Reading table '${table}' needs the contribute action on this experiment, which members of its organization and people with a grant have.`,
   ),
   namesDenied: say(403, 'Only who manages the experiment may export real names; leave anonymizeContributors out, or set it to true.'),
   // input

@@ -289,7 +289,7 @@ const plain = {
     report: (when: string) => `report of ${when}`,
     rows: rowsText,
     columns: (count: number) => (count === 1 ? '1 column' : `${count} columns`),
-    unreadable: 'Reading these rows needs to be a contributor.',
+    unreadable: 'These rows are for contributors.',
     people: 'People',
     owner: 'owner',
     admins: (count: number, organization: string) => `${count === 1 ? '1 admin' : `${count} admins`} of ${organization}`,

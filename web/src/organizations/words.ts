@@ -1,7 +1,7 @@
 /** What the pages of organizations say. */
 export const organizations = {
   title: 'Organizations',
-  lead: 'An organization owns experiments and devices. Its members may read and contribute to all of them.',
+  lead: 'An organization owns experiments, devices, macros and more. Its members may read all of them, and contribute to its experiments.',
   mine: 'Yours',
   personal: 'Personal workspace',
   facts: (role: string, members: number) => `${role}, ${members === 1 ? '1 member' : `${members} members`}`,
