@@ -158,6 +158,16 @@ function packageRoot(): string {
   return folder;
 }
 
+/** Says what a setting must be, where its rule has no words of its own. */
+function printIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_value') return `it must be one of ${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'invalid_type') return 'it must be a whole number';
+  if (issue.code === 'too_big' && issue.origin === 'number') return `it must be at most ${String(issue.maximum)}`;
+  if (issue.code === 'too_small' && issue.origin === 'number') return `it must be at least ${String(issue.minimum)}`;
+  if (issue.code === 'invalid_format' && issue.message === 'Invalid URL') return 'it must be a URL such as https://field.example.org';
+  return issue.message;
+}
+
 const quarterOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4));
 
 /** The settings. `misspelled`: one sentence on variables that look like settings and are none. */
@@ -181,8 +191,8 @@ function settle(given: Readonly<Record<string, string | undefined>>) {
   if (blank !== undefined) throw new ConfigError(`${blank} is not valid: it holds blanks only.`);
   const parsed = Environment.safeParse(given);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    throw new ConfigError(`${String(issue?.path[0])} is not valid: ${issue?.message ?? 'wrong value'}.`);
+    const [issue] = parsed.error.issues;
+    throw new ConfigError(`${String(issue?.path[0])} is not valid: ${issue === undefined ? 'wrong value' : printIssue(issue)}.`);
   }
   const env = parsed.data;
   const dataDir = resolve(env.DATA_DIR);

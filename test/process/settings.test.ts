@@ -20,7 +20,12 @@ afterAll(() => {
 const DATABRICKS = { DATABRICKS_HOST: 'x', DATABRICKS_HTTP_PATH: '/sql/1.0/warehouses/a' };
 
 const WRONG: [setting: Record<string, string>, sentence: string][] = [
-  [{ PORT: 'eighty' }, 'PORT'],
+  [{ PORT: 'eighty' }, 'PORT is not valid: it must be a whole number.'],
+  [{ PORT: '8.5' }, 'PORT is not valid: it must be a whole number.'],
+  [{ BROKER_PORT: '65536' }, 'BROKER_PORT is not valid: it must be at most 65535.'],
+  [{ LAKE_VERSION_DAYS: '0' }, 'LAKE_VERSION_DAYS is not valid: it must be at least 1.'],
+  [{ PLACES_KIND: 'osm' }, 'PLACES_KIND is not valid: it must be one of photon, nominatim.'],
+  [{ PLACES_URL: 'places' }, 'PLACES_URL is not valid: it must be a URL such as https://field.example.org.'],
   [{ PORT: ' ' }, 'PORT is not valid: it holds blanks only.'],
   [
     { BASE_URL: 'https://example.org/lake' },
@@ -47,7 +52,7 @@ const WRONG: [setting: Record<string, string>, sentence: string][] = [
   [{ ...DATABRICKS, DATABRICKS_TOKEN: 'a' }, 'Databricks reads the lake from a bucket: set S3_BUCKET and S3_REGION, or DATABRICKS_LAKE'],
   [{ ENGINE: 'auto' }, 'ENGINE=auto needs DATABRICKS_HOST, DATABRICKS_HTTP_PATH and credentials.'],
   [DATABRICKS, 'Databricks needs either DATABRICKS_TOKEN or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET.'],
-  [{ SAMPLE_DATA: 'maybe' }, 'SAMPLE_DATA'],
+  [{ SAMPLE_DATA: 'maybe' }, 'SAMPLE_DATA is not valid: it must be one of on, off.'],
 ];
 
 test.each([
