@@ -87,10 +87,15 @@ function makeMqtt({ find, admission, limits, onConnected, onDisconnected, onProb
     },
     authorizeSubscribe(client, subscription: Subscription, done) {
       const session = find(client);
+      if (!session || session.endedBy !== null) return done(null, null);
       const held = Object.keys((client as Client & { subscriptions: object }).subscriptions).length;
-      if (session && held < limits.subscriptions && admission.maySubscribe(session, subscription.topic)) return done(null, subscription);
-      if (session) admission.refuse(session, 'filter-not-allowed', subscription.topic);
-      done(null, null);
+      if (held < limits.subscriptions && admission.maySubscribe(session, subscription.topic)) return done(null, subscription);
+      admission.refuse(session, 'filter-not-allowed', subscription.topic);
+      session.refusedFilters++;
+      if (session.refusedFilters < limits.subscriptions) return done(null, null);
+      // one packet may ask for 22,000, each of which is a line of the log
+      session.endedBy = 'FORBIDDEN_ACCESS';
+      done(new Error('filter-not-allowed'), null);
     },
     authorizeForward: (client, packet: AedesPublishPacket) => {
       const session = find(client);

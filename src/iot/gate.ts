@@ -29,6 +29,9 @@ export class PacketMalformed extends Error {
 
 const NOTHING = Buffer.alloc(0);
 
+/** What one client says at once is no longer than this what all others wait for: 64 kB may hold 32,000 packets that ask for an answer. */
+const PACKETS_A_TURN = 64;
+
 type Header = { type: number; remaining: number; total: number } | 'more' | 'malformed';
 
 /** The fixed header of an MQTT packet: type, and a length of up to four 7-bit digits. */
@@ -56,6 +59,8 @@ export class Gate extends Duplex {
   #connecting = false;
   #inFlight = 0;
   #inFlightBytes = 0;
+  /** Packets that have passed since others had their turn. */
+  #passed = 0;
 
   constructor(socket: Duplex, limits: GateLimits) {
     super({ allowHalfOpen: false });
@@ -97,9 +102,9 @@ export class Gate extends Duplex {
   }
 
   #closed(): boolean {
-    return (
-      this.#stopped || this.#connecting || this.#inFlight >= this.#limits.inFlight || this.#inFlightBytes >= this.#limits.inFlightBytes
-    );
+    const { inFlight, inFlightBytes } = this.#limits;
+    const isFull = this.#inFlight >= inFlight || this.#inFlightBytes >= inFlightBytes;
+    return this.#stopped || this.#connecting || isFull || this.#passed >= PACKETS_A_TURN;
   }
 
   #pump(): void {
@@ -115,6 +120,12 @@ export class Gate extends Duplex {
   }
 
   #pass({ type, remaining, total }: Exclude<Header, string>): void {
+    this.#passed++;
+    if (this.#passed === PACKETS_A_TURN)
+      setImmediate(() => {
+        this.#passed = 0;
+        this.#pump();
+      });
     if (type === CONNECT) this.#connecting = true;
     if (type === DISCONNECT) this.saidGoodbye = true;
     if (type === PUBLISH) {

@@ -40,6 +40,7 @@ export class Session {
   /** Whether presence was told that it is connected. */
   announced = false;
   expiry: NodeJS.Timeout | null = null;
+  refusedFilters = 0;
   #cut: (() => void) | null = null;
 
   constructor(gate: Gate, peer: string, certificate: { id: string; ours: boolean } | null) {

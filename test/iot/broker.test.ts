@@ -180,6 +180,30 @@ describe('who gets in and what may be sent', () => {
     await client.endAsync();
   });
 
+  test('a client that asks for filter after filter that it may not have is told so fifty times, and sent away', async () => {
+    const device = await at.newDevice([EXPERIMENT]);
+    const client = await at.asDevice(device);
+    const ask = async (many: number) => {
+      const answered = new Promise<unknown>((resolve) => {
+        client.on('packetreceive', (packet) => packet.cmd === 'suback' && resolve(packet.granted));
+        client.once('close', () => resolve('closed'));
+      });
+      client.subscribe(
+        Array.from({ length: many }, (_, index) => `other/${index}`),
+        () => undefined,
+      );
+      return answered;
+    };
+    const before = at.refusals.length;
+    expect(await ask(49)).toEqual(Array.from({ length: 49 }, () => 128));
+    expect(await ask(5_000)).toBe('closed');
+    expect(at.refusals.length - before).toBe(50);
+    await until(
+      () => at.presence.some(({ clientId, disconnectReason }) => clientId === device.thing && disconnectReason === 'FORBIDDEN_ACCESS'),
+      'end',
+    );
+  });
+
   test.each([true, false])(
     'one packet gets no more subscriptions than a connection may have, whether it asks for a clean session: %s',
     async (clean) => {

@@ -26,3 +26,22 @@ test('a client that says nothing more holds nothing of what it said', async () =
     .toBe(true);
   gate.destroy();
 });
+
+test('a client that says very much at once gives way to others between its packets', async () => {
+  const [near, far] = duplexPair();
+  const gate = new Gate(near, BROKER_LIMITS);
+  let passed = 0;
+  const turns: number[] = [];
+  gate.on('readable', () => {
+    for (let read = gate.read(); read; read = gate.read()) passed += read.length / PING.length;
+  });
+  far.write(Buffer.from(Array.from({ length: 5_000 }, () => PING).flat()));
+  while (passed < 5_000) {
+    const before = passed;
+    await new Promise((resolve) => setImmediate(resolve));
+    turns.push(passed - before);
+  }
+  expect(passed).toBe(5_000);
+  expect(Math.max(...turns)).toBeLessThanOrEqual(2 * BROKER_LIMITS.inFlight);
+  gate.destroy();
+});
