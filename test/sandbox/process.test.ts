@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +75,28 @@ describe.runIf(LEVELS.bubblewrap.runs)(`a process ${titleOf('bubblewrap')}`, () 
     } finally {
       service.close();
     }
+  });
+
+  it('has no file that whoever started the service left open', async () => {
+    const { file, args, env, files, identity } = python.launch!(true);
+    const command = args.lastIndexOf('--') + 2;
+    const attempt = `import random\nrandom._os.write(40, b'a macro. ')`;
+    /** Runs the box with descriptor 40 open, which Node closes to its children only where it opened it itself. */
+    const runWith = async (script: readonly string[], messages: readonly object[]): Promise<string> => {
+      const opened = [...files.map((path) => openSync(path, 'r')), openSync(join(folder, 'left-open'), 'a')];
+      const stdio = ['pipe', 'pipe', 'inherit', ...Array.from({ length: 38 }, () => 'ignore' as const)] as (number | 'pipe' | 'inherit')[];
+      stdio.splice(3, files.length, ...opened.slice(0, -1));
+      stdio[40] = opened.at(-1)!;
+      const child = spawn(file, [...args.slice(0, command), ...script], { env, cwd: '/', stdio, ...identity });
+      for (const descriptor of opened) closeSync(descriptor);
+      child.stdin!.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
+      return text(child.stdout!);
+    };
+    expect(await runWith(['-I', '-c', `import os\nos.write(40, b'a program. ')`], [])).toBe('');
+    const job = { op: 'job', code: attempt, itemMs: 1_000, clock: null };
+    const said = await runWith(args.slice(command), [job, { op: 'item', i: 0, data: {}, ctx: {} }]);
+    expect(readFileSync(join(folder, 'left-open'), 'utf8')).toBe('a program. ');
+    expect(said).toContain('Bad file descriptor');
   });
 
   it.runIf(process.getuid?.() === 0)('runs as somebody else than those before it, and those of another service', () => {
