@@ -181,6 +181,36 @@ test('a file that contradicts itself is unreadable, whatever it claims', async (
   await refused(Buffer.concat([Buffer.from('PAR1'), many, length, Buffer.from('PAR1')]), 'unreadable', /damaged/);
 }, 30_000);
 
+/** A Parquet file without rows, of these columns: the name of each, and how many of the next ones are inside of it. */
+function columnsAlone(columns: readonly (readonly [name: string, children: number])[], childrenId = 5): Buffer {
+  const elements = columns.map(([name, children]) =>
+    children === 0
+      ? struct({ 1: [I32, number(1)], 3: [I32, number(1)], 4: [BINARY, text(name)] })
+      : [...struct({ 3: [I32, number(0)], 4: [BINARY, text(name)] }).slice(0, -1), I32, ...number(childrenId), ...number(children), 0],
+  );
+  const footer = struct({ 1: [I32, number(1)], 2: [LIST, list(STRUCT, elements)], 3: [I64, number(0)], 4: [LIST, list(STRUCT, [])] });
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(footer.length);
+  return Buffer.concat([Buffer.from('PAR1'), Buffer.from(footer), length, Buffer.from('PAR1')]);
+}
+
+test('columns nested more deeply than the engine can follow are refused, also where the file says it in an odd way', async () => {
+  const nested = (levels: number, children = 1) => [
+    ['root', 1] as const,
+    ...Array.from({ length: levels }, () => ['a', children] as const),
+  ];
+  await stored(columnsAlone([...nested(199), ['x', 0]]), 0);
+  await refused(columnsAlone([...nested(20_000), ['x', 0]]), 'unreadable', /damaged/);
+  // the number of a field is cut to 16 bits
+  await refused(columnsAlone([...nested(20_000), ['x', 0]], 65_536 + 5), 'unreadable', /damaged/);
+});
+
+test('a file of very many columns is refused before the engine describes them', async () => {
+  const wide = (columns: number) => [['root', columns] as const, ...Array.from({ length: columns }, (_, at) => [`c${at}`, 0] as const)];
+  await stored(columnsAlone(wide(2_000)), 0);
+  await refused(columnsAlone(wide(200_000)), 'too_many_columns', /has 200000 columns; a table holds at most 2000/);
+}, 30_000);
+
 test('a file of pages without end, each of a byte and named again and again, is refused before all are looked at', async () => {
   await stored(handmade({ groups: 20 }), 60);
   await refused(handmade({ groups: 1_000, blanks: 1_000_000 }), 'unreadable', /damaged/);

@@ -8,6 +8,7 @@ const STOP = 0;
 const TRUE = 1;
 const FALSE = 2;
 const BYTE = 3;
+const I32 = 5;
 const I64 = 6;
 const DOUBLE = 7;
 const BINARY = 8;
@@ -16,6 +17,7 @@ const SET = 10;
 const MAP = 11;
 const STRUCT = 12;
 const DEPTH = 32;
+const MAX_ID = 32_767;
 
 /** Thrift's compact protocol, as far as footers and page headers need it: what is not asked for is passed over and never becomes an object. */
 class Reader {
@@ -60,6 +62,8 @@ class Reader {
       const type = head & 0x0f;
       if (type === STOP) return;
       id = head >> 4 === 0 ? this.number() : id + (head >> 4);
+      // another reader would cut it to 16 bits, and take it for another field
+      if (Math.abs(id) > MAX_ID) throw new NotParquet('it has a field of no known number');
       if (!onField(id, type)) this.#skip(type, depth + 1);
     }
   }
@@ -144,7 +148,37 @@ function readColumn(reader: Reader): Chunk {
   return chunk;
 }
 
-async function readFooter(handle: FileHandle, size: number): Promise<{ rows: number; chunks: Chunk[] }> {
+/** Levels of nested columns at most: the engine calls itself for each, and where its stack ends the process does. */
+const MAX_NESTING = 200;
+
+/** Passes over the columns of a file, and answers how many there are at the top. */
+function passSchema(reader: Reader): number {
+  let columns = 0;
+  /** How many children each open group still waits for. An element stands before its children. */
+  const open: number[] = [];
+  reader.list(() => {
+    let children = 0;
+    reader.struct((id, type) => {
+      if (id !== 5 || type !== I32) return false;
+      children = reader.number();
+      return true;
+    });
+    if (open.length === 0) columns = Math.max(columns, children);
+    while (open.at(-1) === 0) open.pop();
+    if (open.length > 0) open.push((open.pop() ?? 0) - 1);
+    if (children > 0) open.push(children);
+    if (open.length > MAX_NESTING) throw new NotParquet('its columns are nested too deeply');
+  });
+  return columns;
+}
+
+interface Footer {
+  rows: number;
+  columns: number;
+  chunks: Chunk[];
+}
+
+async function readFooter(handle: FileHandle, size: number): Promise<Footer> {
   const tail = Buffer.alloc(4);
   await handle.read(tail, 0, 4, size - 8);
   const length = tail.readUInt32LE();
@@ -155,8 +189,10 @@ async function readFooter(handle: FileHandle, size: number): Promise<{ rows: num
   const chunks: Chunk[] = [];
   let said = 0;
   let rows = 0;
+  let columns = 0;
   reader.struct((id, type) => {
-    if (id === 3 && type === I64) said = reader.number();
+    if (id === 2 && type === LIST) columns = Math.max(columns, passSchema(reader));
+    else if (id === 3 && type === I64) said = reader.number();
     else if (id === 4 && type === LIST)
       reader.list(() => {
         const first = chunks.length;
@@ -174,7 +210,7 @@ async function readFooter(handle: FileHandle, size: number): Promise<{ rows: num
     return true;
   });
   if (rows !== said) throw new NotParquet('it does not know how many rows it has');
-  return { rows, chunks };
+  return { rows, columns, chunks };
 }
 
 interface Page {
@@ -187,13 +223,13 @@ function readHeader(bytes: Buffer): Page & { headerBytes: number } {
   const reader = new Reader(bytes, MAX_ELEMENTS);
   const page: Page = { values: 0, unpackedBytes: 0, packedBytes: 0 };
   const counted = (inner: number, kind: number) => {
-    if (inner !== 1 || kind !== I64 - 1) return false;
+    if (inner !== 1 || kind !== I32) return false;
     page.values = reader.number();
     return true;
   };
   reader.struct((id, type) => {
-    if (id === 2 && type === I64 - 1) page.unpackedBytes = reader.number();
-    else if (id === 3 && type === I64 - 1) page.packedBytes = reader.number();
+    if (id === 2 && type === I32) page.unpackedBytes = reader.number();
+    else if (id === 3 && type === I32) page.packedBytes = reader.number();
     else if ((id === 5 || id === 8) && type === STRUCT) reader.struct(counted);
     else return false;
     return true;
@@ -215,6 +251,8 @@ async function pageAt(handle: FileHandle, at: number, room: Buffer): Promise<Pag
 
 export interface Unpacked {
   rows: number;
+  /** Columns, not those inside of nested ones. */
+  columns: number;
   /** Cells, those inside of nested values included, and nulls. */
   values: number;
   /** Bytes as encoded, before compression. The values of a dictionary come to more where they are used. */
@@ -226,15 +264,15 @@ export interface Unpacked {
  * so of what was found so far. Throws NotParquet when footer or pages cannot be followed.
  */
 export async function measureParquet(handle: FileHandle, size: number, isEnough: (soFar: Unpacked) => boolean): Promise<Unpacked> {
-  const { rows, chunks } = await readFooter(handle, size);
-  const total: Unpacked = { rows, values: 0, bytes: 0 };
+  const { rows, columns, chunks } = await readFooter(handle, size);
+  const total: Unpacked = { rows, columns, values: 0, bytes: 0 };
   for (const chunk of chunks) {
     total.values += chunk.values;
     total.bytes += chunk.unpackedBytes;
   }
   const room = Buffer.alloc(HEADER_BYTES);
   let pagesLeft = ANY_PAGES + size / BYTES_OF_PAGE;
-  const walked: Unpacked = { rows, values: 0, bytes: 0 };
+  const walked: Unpacked = { rows, columns, values: 0, bytes: 0 };
   for (const chunk of chunks) {
     if (isEnough(total) || isEnough(walked)) break;
     let at = chunk.start;
@@ -248,5 +286,5 @@ export async function measureParquet(handle: FileHandle, size: number, isEnough:
       if (isEnough(walked)) break;
     }
   }
-  return { rows, values: Math.max(total.values, walked.values), bytes: Math.max(total.bytes, walked.bytes) };
+  return { rows, columns, values: Math.max(total.values, walked.values), bytes: Math.max(total.bytes, walked.bytes) };
 }

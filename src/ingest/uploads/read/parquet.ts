@@ -45,8 +45,13 @@ async function requireParquet(path: string, expansion?: number): Promise<{ rows:
     const limit = limitUnpackedBytes(size);
     const most = limitParquet(size, expansion);
     const isTooMany = ({ rows, values }: Unpacked) => rows > most.rows || values > most.cells;
-    const isTooLarge = (found: Unpacked) => isTooMany(found) || found.bytes + found.values + ROW_BYTES * found.rows > limit;
+    const isTooWide = ({ columns }: Unpacked) => columns > MAX_COLUMNS;
+    const isTooLarge = (found: Unpacked) =>
+      isTooWide(found) || isTooMany(found) || found.bytes + found.values + ROW_BYTES * found.rows > limit;
     const unpacked = await measureParquet(handle, size, isTooLarge);
+    // the engine takes minutes to describe very many
+    if (isTooWide(unpacked))
+      throw new FileRefused('too_many_columns', `The file has ${unpacked.columns} columns; a table holds at most ${MAX_COLUMNS}.`);
     if (isTooMany(unpacked)) throw tooMany(size, unpacked, most);
     if (isTooLarge(unpacked)) throw tooLarge(limit);
     return { rows: unpacked.rows, limit };
@@ -252,8 +257,6 @@ export async function openParquet(
   const ask: Ask = (sql) => session.rows({ sql, values: [] }).catch(refuseUnreadable);
   await session.prepare([setVariable('records', path)]);
   const described = await ask(`describe select * from read_parquet(getvariable('records'), hive_partitioning = false)`);
-  if (described.length > MAX_COLUMNS)
-    throw new FileRefused('too_many_columns', `The file has ${described.length} columns; a table holds at most ${MAX_COLUMNS}.`);
   await requireReadDecimals(ask);
   const told = described.map(({ column_name: name, column_type: type }): Described => ({ name: String(name), type: String(type) }));
   const { texts: odd, cut } = await findOddTimes(ask, told);
