@@ -14,7 +14,7 @@ export interface SheetRequest {
   sheet?: string;
   /** The mark before the fraction of the numbers that are written; a point unless given. */
   decimal?: '.' | ',';
-  /** Bytes that all parts may unpack to (`mostBytes`), and those that are held in memory, which are all but the sheets (`mostHeldBytes`). */
+  /** Bytes that all parts may unpack to, and characters that the text may have (`mostBytes`), and those that are held in memory, which are all but the sheets (`mostHeldBytes`). */
   mostBytes: number;
   mostHeldBytes: number;
 }
@@ -102,10 +102,11 @@ async function sayNothingThere(bytes: Buffer, sheet: string | undefined, book: B
 }
 
 /** Writes the sheet's rows. The first row that is not empty is the header, and every shorter row is filled up to its number of fields. */
-async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, decimal }: SheetRequest): Promise<SheetAnswer> {
+async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, decimal, mostBytes }: SheetRequest): Promise<SheetAnswer> {
   const file = openSync(into, 'wx', 0o600);
   let width = 0;
   let text = '';
+  let written = 0;
   let headerRow = 0;
   let isFirst = true;
   const book = await readBook(bytes, parts, sheet);
@@ -133,6 +134,13 @@ async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, d
       while (fields.length < width) fields.push('');
       text += `${fields.join(DELIMITER)}\n`;
       if (text.length < FLUSH_AT) continue;
+      written += text.length;
+      // cells share texts, and a row's last cell may be its only one
+      if (written > mostBytes)
+        return wrong(
+          `The sheet comes to more than ${Math.round(mostBytes / FLUSH_AT)} MiB of text, which is too much for a workbook of its size. Send it as CSV.`,
+          'unpacks_too_large',
+        );
       writeSync(file, text);
       text = '';
     }
