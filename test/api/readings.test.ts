@@ -71,6 +71,8 @@ test.each([
   [{ missing: '[1]' }, '/missing/0'],
   [{ missing: Array(101).fill('x').join(',') }, '/missing'],
   [{ sourceKind: 'ndjson', missing: '-999' }, '/missing'],
+  [{ unitsRow: 'no' }, '/unitsRow'],
+  [{ sourceKind: 'ndjson', unitsRow: 'true' }, '/unitsRow'],
   [{ encoding: 'latin1' }, '/encoding'],
   [{ sourceKind: 'ndjson', encoding: 'windows-1252' }, '/encoding'],
   [{ sourceKind: 'xlsx', encoding: 'windows-1252' }, '/encoding'],
@@ -78,6 +80,21 @@ test.each([
   const { status, body } = await send('refused', 'a\n1\n', fields);
   expect(status).toBe(400);
   expect(body).toMatchObject({ code: 'INVALID_INPUT', errors: [{ path: at }] });
+});
+
+test('a row of units is named in the report and is no row, unless the upload says that it is data', async () => {
+  const csv = 'plot,height\n,cm\n1,12.5\n2,13\n';
+  const found = await send('with_units', csv);
+  expect(found.body).toMatchObject({ rowsIn: 2, rowCount: 2 });
+  expect(found.columns.map(({ type, unit }) => [type, unit])).toEqual([
+    ['INT', undefined],
+    ['DOUBLE', 'cm'],
+  ]);
+  expect(await rowsOf('with_units', { columns: 'plot,height' })).toEqual([
+    { plot: 1, height: 12.5 },
+    { plot: 2, height: 13 },
+  ]);
+  expect((await send('with_words', csv, { unitsRow: 'false' })).body).toMatchObject({ rowsIn: 3, rowCount: 3 });
 });
 
 test('a heading keeps its name beside headings that repeat, which get other numbers', async () => {

@@ -48,6 +48,13 @@ const reading = {
     .enum(ENCODINGS)
     .optional()
     .describe('Of csv and tsv files how their characters are written; UTF-8 when absent. A byte order mark at the beginning counts more.'),
+  unitsRow: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe(
+      'Of csv, tsv and xlsx files whether the row below the header has units, such as `cm`, and is no record. Where it has only words and blanks, above numbers and times, it is taken for one when absent.',
+    ),
   sheet: z.string().min(1).max(100).optional().describe('Of xlsx files the sheet that is read; the first that is not hidden when absent.'),
 };
 
@@ -80,15 +87,15 @@ export type PreviewFields = z.infer<typeof previewShape>;
 
 /** Kinds of files whose values are text, each with the reading fields that apply to it. */
 const USEFUL: Partial<Record<SourceKind, readonly (keyof ReadingOptions)[]>> = {
-  csv: ['missing', 'decimal', 'dateOrder', 'types', 'encoding'],
-  tsv: ['missing', 'decimal', 'dateOrder', 'types', 'encoding'],
-  xlsx: ['missing', 'decimal', 'dateOrder', 'types', 'sheet'],
+  csv: ['missing', 'decimal', 'dateOrder', 'types', 'unitsRow', 'encoding'],
+  tsv: ['missing', 'decimal', 'dateOrder', 'types', 'unitsRow', 'encoding'],
+  xlsx: ['missing', 'decimal', 'dateOrder', 'types', 'unitsRow', 'sheet'],
 };
 
 /** Collects the reading options from the fields. `useless` names the first given option that does not apply to this kind of files. */
 export function makeReading(fields: PreviewFields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
-  const { missing, decimal, dateOrder, types: wanted, encoding, sheet } = fields;
-  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, encoding, sheet };
+  const { missing, decimal, dateOrder, types: wanted, unitsRow, encoding, sheet } = fields;
+  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, unitsRow, encoding, sheet };
   const useful = USEFUL[fields.sourceKind] ?? [];
   const given = Object.keys(reading) as (keyof ReadingOptions)[];
   return { options, useless: given.find((name) => options[name] !== undefined && !useful.includes(name)) };
@@ -100,6 +107,7 @@ const USELESS: Readonly<Record<keyof ReadingOptions, string>> = {
   decimal: AS_TEXT,
   dateOrder: AS_TEXT,
   types: AS_TEXT,
+  unitsRow: AS_TEXT,
   encoding: 'is for csv and tsv files',
   sheet: 'is for xlsx files',
 };

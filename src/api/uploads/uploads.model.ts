@@ -55,6 +55,8 @@ export interface UploadedColumn {
   name: string;
   /** What the file calls it. */
   originalKey: string;
+  /** What the row of units below the header says of it; absent where there is none. */
+  unit?: string;
   /** Type that the column has in the table, such as `DOUBLE`. */
   type: string;
   /** The type that the column had before, where this file widened it; absent otherwise. */
@@ -158,6 +160,8 @@ export interface FileReading {
   decimal?: '.' | ',';
   /** Of csv and tsv files: the line of the header, counted from 1. */
   headerLine?: number;
+  /** Of csv and tsv files: the line of a row of units below the header, which would be no record; absent where there is none. */
+  unitsLine?: number;
 }
 
 /** A file that was looked at, and what would become of it. */

@@ -39,6 +39,8 @@ export interface BronzeField {
   read?: { sent: string; reading: Reading; wanted?: ColumnType; classes?: number };
   /** What the report says of the column besides its type. */
   note?: string;
+  /** What a row of units says of the column. */
+  unit?: string;
 }
 
 /** What all values of a column are, or its first ones. */

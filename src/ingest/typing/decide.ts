@@ -19,6 +19,8 @@ export interface ColumnReport {
   name: string;
   originalKey: string;
   type: string;
+  /** What the row of units below the header says of it. */
+  unit?: string;
   /** Type that the column had before this file, when it widened. */
   widenedFrom?: string;
   /** Values that did not fit the type and are kept in `<name>__text`. */
@@ -184,6 +186,7 @@ export function decideTypes(
     const note = field.note ?? field.read?.reading.note;
     report.push({
       ...{ name, originalKey: key, type: printType(type), oddValues: 0 },
+      ...(field.unit === undefined ? {} : { unit: field.unit }),
       ...(widened ? { widenedFrom: printType(before.type) } : {}),
       ...(note === undefined ? {} : { note }),
     });

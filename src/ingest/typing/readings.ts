@@ -13,7 +13,7 @@ import { noteOthers, type Majority } from './other-values.ts';
 import { countKinds, FIRST, type Kinds } from './sent-kinds.ts';
 
 /** What stands for a missing value, unless the upload says otherwise. */
-const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.'];
+export const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.'];
 
 export const DAY_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DayOrder = (typeof DAY_ORDERS)[number];
@@ -49,6 +49,8 @@ export interface ReadingOptions {
   types?: Readonly<Record<string, TypeWord>>;
   /** Name of the sheet of a workbook; without it the first that is not hidden is read. */
   sheet?: string;
+  /** Whether the row below the header has units and is no record. */
+  unitsRow?: boolean;
 }
 
 const C = TEXT_CLASSES;
@@ -60,6 +62,8 @@ export interface SentField {
   into?: string;
   /** What the report says of the column, whatever is found of its values. */
   note?: string;
+  /** What a row of units says of the column. */
+  unit?: string;
 }
 
 export interface SentText {
@@ -323,7 +327,13 @@ export async function chooseReadings(
     const column = field.into ?? `c${index + 1}`;
     return {
       value: `${value} as ${column}`,
-      field: { key: field.key, column, form, read: { sent: field.sent, reading, wanted, classes: findSentClasses(kinds, reading) } },
+      field: {
+        key: field.key,
+        unit: field.unit,
+        column,
+        form,
+        read: { sent: field.sent, reading, wanted, classes: findSentClasses(kinds, reading) },
+      },
     };
   });
 }

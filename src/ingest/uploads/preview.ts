@@ -46,6 +46,8 @@ export interface FileReading {
   delimiter?: string;
   decimal?: '.' | ',';
   headerLine?: number;
+  /** The line of the row of units below it. */
+  unitsLine?: number;
 }
 
 /** What would become of a file if it were uploaded. */
@@ -191,7 +193,11 @@ async function describeColumns(
 }
 
 /** Describes how a delimited file was read; a file of another kind says all of this itself. */
-function describeReading(kind: SourceKind, { text, headerLine, encoding }: BronzeSource, { fields }: Decided<Look>): FileReading {
+function describeReading(
+  kind: SourceKind,
+  { text, headerLine, unitsLine, encoding }: BronzeSource,
+  { fields }: Decided<Look>,
+): FileReading {
   // the lines and delimiters of a sheet's text come from us, not from the file
   if (!text || kind === 'xlsx') return {};
   const forms = new Set(fields.map(({ read }) => read?.reading.form));
@@ -200,6 +206,7 @@ function describeReading(kind: SourceKind, { text, headerLine, encoding }: Bronz
     delimiter: text.delimiter,
     ...(forms.has('comma') ? { decimal: ',' as const } : forms.has('plain') ? { decimal: '.' as const } : {}),
     ...(headerLine === undefined ? {} : { headerLine }),
+    ...(unitsLine === undefined ? {} : { unitsLine }),
   };
 }
 

@@ -10,7 +10,7 @@ import { LineWriter, type KeyStats } from './read/json-lines.ts';
 import { scanJson, TokenWriter } from './read/json.ts';
 import { openParquet } from './read/parquet.ts';
 import { writeSheetText } from './read/sheets/sheet-text.ts';
-import type { Encoding, ReadingOptions, SentField, SentText } from '../typing/readings.ts';
+import { MISSING_MARKS, type Encoding, type ReadingOptions, type SentField, type SentText } from '../typing/readings.ts';
 import type { BronzeField } from '../typing/classes.ts';
 
 /** What the reading of every file needs of the service. */
@@ -53,6 +53,8 @@ export interface BronzeSource {
   text?: SentText;
   /** The line that a delimited file's header begins in, counted from 1. */
   headerLine?: number;
+  /** The line of the row of units below it. */
+  unitsLine?: number;
   /** Of delimited files what they are in. */
   encoding?: Encoding;
   /** What the report says of the file as a whole. */
@@ -104,14 +106,22 @@ async function readDelimited(
   delimiterMade?: string,
 ): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const from = { path: original, kind, encoding: reading.encoding, delimiter: delimiterMade };
+  const { encoding, unitsRow, missing = MISSING_MARKS } = reading;
+  const from = { path: original, kind, encoding, delimiter: delimiterMade, unitsRow, missing };
   const scanned = await scanCsv({ ...from, records, refusals, numbering, maxRecordBytes, isPart, signal }).finally(() => records.close());
-  const { header, headerLine, delimiter, multiline, longest, rows } = scanned;
-  const fields = header.map((key, index): SentField => ({ key, sent: `s${index + 1}` }));
+  const { header, headerLine, units, delimiter, multiline, longest, rows } = scanned;
+  const fields = header.map((key, index): SentField => {
+    const unit = units?.texts[index] ?? '';
+    return { key, sent: `s${index + 1}`, ...(unit === '' ? {} : { unit }) };
+  });
   const columns = fields.map(({ sent }) => ({ column: sent }));
   await openRecords(session, pipelines, { view: 'bronze_sent', path: records.path, fields: columns, delimiter, multiline, longest });
-  return { fields: [], rows, text: { fields, delimiter }, headerLine, encoding: scanned.encoding };
+  const told = units && 'The row below the header has units, which stand beside the columns here. It is no record.';
+  return { fields: [], rows, text: { fields, delimiter }, headerLine, unitsLine: units?.line, encoding: scanned.encoding, told };
 }
+
+const joinSentences = (...told: readonly (string | undefined)[]): string | undefined =>
+  told.filter((each) => each !== undefined).join(' ') || undefined;
 
 async function readSheet(deps: ReadDeps, request: SourceRequest): Promise<BronzeSource> {
   const { original, work, signal } = request;
@@ -120,7 +130,11 @@ async function readSheet(deps: ReadDeps, request: SourceRequest): Promise<Bronze
   const { notes, told } = await writeSheetText({ original, into, sheet, decimal }, signal);
   const read = await readDelimited(deps, { ...request, original: into }, 'csv', ';');
   const fields = read.text?.fields.map((field, index): SentField => ({ ...field, note: notes.get(index) })) ?? [];
-  return { ...read, told, text: read.text && { ...read.text, fields, hasNumberCells: decimal === undefined } };
+  return {
+    ...read,
+    told: joinSentences(told, read.told),
+    text: read.text && { ...read.text, fields, hasNumberCells: decimal === undefined },
+  };
 }
 
 async function readJson(

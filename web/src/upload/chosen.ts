@@ -17,6 +17,7 @@ export interface Chosen {
   missing: string;
   decimal: '' | '.' | ',';
   dateOrder: '' | (typeof DATE_ORDERS)[number];
+  unitsRow: '' | NonNullable<UploadFields['unitsRow']>;
   encoding: '' | NonNullable<UploadFields['encoding']>;
   sheet: string;
   /** Types that columns are told to have. */
@@ -31,6 +32,7 @@ export const nothingChosen: Chosen = {
   missing: '',
   decimal: '',
   dateOrder: '',
+  unitsRow: '',
   encoding: '',
   sheet: '',
   types: [],
@@ -50,7 +52,18 @@ export function withFiles(chosen: Chosen, added: readonly File[]): Chosen {
 }
 
 /** The fields that say what is chosen; those that the kind of files has no use for are left out. */
-export function uploadFieldsOf({ kind, tableId, tableName, missing, decimal, dateOrder, encoding, sheet, types }: Chosen): UploadFields {
+export function uploadFieldsOf({
+  kind,
+  tableId,
+  tableName,
+  missing,
+  decimal,
+  dateOrder,
+  unitsRow,
+  encoding,
+  sheet,
+  types,
+}: Chosen): UploadFields {
   const told = types.filter(({ column }) => column.trim() !== '').map(({ column, type }) => [column.trim(), type] as const);
   const target =
     tableId === '' ? { targetKind: 'new' as const, targetName: tableName } : { targetKind: 'existing' as const, uploadTableId: tableId };
@@ -62,6 +75,7 @@ export function uploadFieldsOf({ kind, tableId, tableName, missing, decimal, dat
           ...(missing.trim() === '' ? {} : { missing }),
           ...(decimal === '' ? {} : { decimal }),
           ...(dateOrder === '' ? {} : { dateOrder }),
+          ...(unitsRow === '' ? {} : { unitsRow }),
           ...(told.length === 0 ? {} : { types: JSON.stringify(Object.fromEntries(told)) }),
         }
       : {}),

@@ -34,12 +34,13 @@ function Examples({ column: { oddExamples = [], oddValues, name } }: { column: U
 }
 
 function ColumnRow({ column, tool }: { column: UploadedColumn; tool: React.ReactNode }) {
-  const { name, originalKey, type, widenedFrom, oddValues, missingValues, note } = column;
+  const { name, originalKey, unit, type, widenedFrom, oddValues, missingValues, note } = column;
   return (
     <tr>
       <th scope="row">
         {name}
         {originalKey === name ? null : <span className="small quiet"> {said.calledBefore(originalKey)}</span>}
+        {unit === undefined ? null : <span className="small quiet"> {said.unit(unit)}</span>}
       </th>
       <td data-label={said.type}>
         <span title={type.toLowerCase()}>{nameType(type)}</span>

@@ -84,12 +84,13 @@ function Missing({ column: { missingValues = 0, missingMarks } }: { column: Prev
 }
 
 function ColumnRow({ column, ...rest }: TypeCellProps) {
-  const { name, originalKey, oddValues, oddExamples = [], examples, note } = column;
+  const { name, originalKey, unit, oddValues, oddExamples = [], examples, note } = column;
   return (
     <tr>
       <th scope="row">
         {name}
         {originalKey === name ? null : <span className="small quiet"> {report.calledBefore(originalKey)}</span>}
+        {unit === undefined ? null : <span className="small quiet"> {report.unit(unit)}</span>}
       </th>
       <td data-label={report.type}>
         <div>
@@ -200,6 +201,14 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProp
               {said.noteHint}
               <button type="button" className="button" disabled={isDisabled} onClick={() => showReading('upload-missing')}>
                 {said.noteSetting}
+              </button>
+            </p>
+          ) : null}
+          {columns.some(({ unit }) => unit !== undefined) ? (
+            <p className="inline small">
+              {said.unitsHint}
+              <button type="button" className="button" disabled={isDisabled} onClick={() => showReading('upload-units')}>
+                {said.unitsSetting}
               </button>
             </p>
           ) : null}

@@ -13,7 +13,7 @@ interface ReadingFormProps {
 }
 
 /** Opens the settings of how values are read, and gives the focus to one of them. */
-export function showReading(setting: 'upload-encoding' | 'upload-sheet' | 'upload-missing'): void {
+export function showReading(setting: 'upload-encoding' | 'upload-sheet' | 'upload-missing' | 'upload-units'): void {
   const field = document.getElementById(setting);
   const folded = field?.closest('details');
   if (folded) folded.open = true;
@@ -72,7 +72,7 @@ function TypesField({ chosen: { types }, isDisabled, change }: ReadingFormProps)
 /** Settings of how text is read, where its values are not to decide. They are folded away until they are wanted. */
 export function ReadingForm(props: ReadingFormProps) {
   const { chosen, isDisabled, change } = props;
-  const select = (id: string, part: 'decimal' | 'dateOrder' | 'encoding', label: string, texts: Texts) => (
+  const select = (id: string, part: 'decimal' | 'dateOrder' | 'unitsRow' | 'encoding', label: string, texts: Texts) => (
     <SelectField
       id={id}
       label={label}
@@ -103,6 +103,7 @@ export function ReadingForm(props: ReadingFormProps) {
             ['', said.byValues],
             ...DATE_ORDERS.map((order) => [order, said.dateOrders[order]] as const),
           ])}
+          {select('upload-units', 'unitsRow', said.unitsRow, [['', said.byValues], ...Object.entries(said.unitsRows)])}
         </div>
         {chosen.kind === 'csv' || chosen.kind === 'tsv'
           ? select('upload-encoding', 'encoding', said.encoding, [['', said.encodingUsual], ...Object.entries(said.encodings)])

@@ -1,16 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { Encoding } from '../../typing/readings.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
-import { FileRefused, ReadAhead, refuseShortPart, type BufferedFile, type FileScan, type RefusalReason } from '../../record-writer.ts';
+import { FileRefused, ReadAhead, refuseShortPart, type BufferedFile, type FileScan } from '../../record-writer.ts';
+import { countBreaks, findRecord, LF, findLineEnd, QUOTE, splitRecord, type Found } from './delimited.ts';
 import { chooseDelimiter, COMMA, readDelimiterLine, TAB } from './delimiters.ts';
 import { DecodedFile } from './decoded-file.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
 import { refuseTitle } from './titles.ts';
+import { findUnits, LOOKED_AT_BYTES, type Units } from './units.ts';
 import { Window } from './window.ts';
 
-const QUOTE = 0x22;
-const LF = 0x0a;
-const CR = 0x0d;
 const CHUNK = 4 * 1_048_576;
 /** The least bound on the length of records; the engine gains nothing by a lower one. */
 const LEAST_LONGEST = 1_048_576;
@@ -22,6 +21,10 @@ interface CsvSource extends FileScan {
   encoding?: Encoding;
   /** What stands between fields, where whoever made the file says so. */
   delimiter?: string;
+  /** Whether the row below the header has units; the records below it say it unless given. */
+  unitsRow?: boolean;
+  /** Marks that stand for missing values. */
+  missing: readonly string[];
 }
 
 export interface ScannedCsv {
@@ -29,6 +32,8 @@ export interface ScannedCsv {
   encoding: Encoding;
   /** The line that the header begins in, counted from 1. */
   headerLine: number;
+  /** The row of units below the header, which is no record. */
+  units?: Units;
   delimiter: string;
   /** Records written to `records`, each with its place in the file as a first field. */
   rows: number;
@@ -36,114 +41,6 @@ export interface ScannedCsv {
   multiline: boolean;
   /** Bytes that no record in `records` is longer than. */
   longest: number;
-}
-
-/** Where a record ends and what was found on the way. Reused, so that a million records make no garbage. */
-interface Found {
-  /** `end` is just past the record's text, or -1 when more bytes are needed. `next` is just past its line break. */
-  end: number;
-  next: number;
-  fields: number;
-  quoted: boolean;
-  /** A quote inside an unquoted field: legal text for us, ambiguous for readers, so the record is quoted anew. */
-  strayQuote: boolean;
-  problem: RefusalReason | undefined;
-}
-
-/**
- * Finds the record at `start`: RFC 4180 with LF, CRLF or CR as line breaks. A quote opens a quoted field only as the first byte of a field and is plain text elsewhere;
- * a closing quote must be followed by the delimiter or a line break.
- */
-function findRecord(bytes: Buffer, start: number, delimiter: number, final: boolean, found: Found): void {
-  const length = bytes.length;
-  let at = start;
-  found.end = -1;
-  found.fields = 1;
-  found.quoted = false;
-  found.strayQuote = false;
-  found.problem = undefined;
-  for (;;) {
-    if (at < length && bytes[at] === QUOTE) {
-      found.quoted = true;
-      at += 1;
-      for (;;) {
-        while (at < length && bytes[at] !== QUOTE) at += 1;
-        if (at >= length || (at + 1 >= length && !final)) {
-          if (final) found.problem = 'unclosed_quote';
-          return;
-        }
-        if (bytes[at + 1] !== QUOTE) break;
-        at += 2;
-      }
-      at += 1;
-      if (at < length && bytes[at] !== delimiter && bytes[at] !== LF && bytes[at] !== CR) {
-        found.problem = 'broken_quotes';
-        return;
-      }
-    } else {
-      while (at < length) {
-        const byte = bytes[at];
-        if (byte === delimiter || byte === LF || byte === CR) break;
-        if (byte === QUOTE) found.strayQuote = true;
-        at += 1;
-      }
-    }
-    if (at >= length) {
-      if (!final) return;
-      found.end = length;
-      found.next = length;
-      return;
-    }
-    if (bytes[at] !== delimiter) break;
-    found.fields += 1;
-    at += 1;
-  }
-  if (bytes[at] === CR && at + 1 >= length && !final) return;
-  found.end = at;
-  found.next = bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : at + 1;
-}
-
-/** The end of the physical line at `start`, without and with its line break; undefined when more bytes are needed. */
-function lineEnd(bytes: Buffer, start: number, final: boolean): { end: number; next: number } | undefined {
-  let at = start;
-  while (at < bytes.length && bytes[at] !== LF && bytes[at] !== CR) at += 1;
-  if (at >= bytes.length) return final ? { end: at, next: at } : undefined;
-  if (bytes[at] === CR && at + 1 >= bytes.length && !final) return undefined;
-  return { end: at, next: bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : at + 1 };
-}
-
-/** The fields of a well-formed record as text. */
-function splitRecord(record: string, delimiter: string): string[] {
-  const fields: string[] = [];
-  let at = 0;
-  for (;;) {
-    if (record[at] === '"') {
-      let value = '';
-      at += 1;
-      for (;;) {
-        const quote = record.indexOf('"', at);
-        value += record.slice(at, quote < 0 ? record.length : quote);
-        at = quote < 0 ? record.length : quote + 1;
-        if (record[at] !== '"' || quote < 0) break;
-        value += '"';
-        at += 1;
-      }
-      fields.push(value);
-      at = record.indexOf(delimiter, at);
-    } else {
-      const end = record.indexOf(delimiter, at);
-      fields.push(record.slice(at, end < 0 ? record.length : end));
-      at = end;
-    }
-    if (at < 0) return fields;
-    at += delimiter.length;
-  }
-}
-
-function countBreaks(bytes: Buffer, start: number, end: number): number {
-  let breaks = 0;
-  for (let at = start; at < end; at += 1) if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) breaks += 1;
-  return breaks;
 }
 
 /**
@@ -156,6 +53,8 @@ export async function scanCsv({
   kind,
   encoding: told,
   delimiter: made,
+  unitsRow,
+  missing,
   records,
   refusals,
   numbering,
@@ -175,6 +74,7 @@ export async function scanCsv({
     let line = 1;
     let header: string[] | undefined;
     let headerLine = 1;
+    let units: Units | undefined;
     let delimiter = kind === 'tsv' ? TAB : COMMA;
     let named = made?.charCodeAt(0);
     let isFirst = true;
@@ -195,7 +95,7 @@ export async function scanCsv({
         continue;
       }
       if (header === undefined) {
-        const first = lineEnd(bytes, start, window.final && !isPart);
+        const first = findLineEnd(bytes, start, window.final && !isPart);
         const firstLine = first && bytes.subarray(start, first.end);
         if (first && firstLine && named === undefined) {
           named = readDelimiterLine(firstLine);
@@ -237,14 +137,22 @@ export async function scanCsv({
         headerLine = line;
         line += countBreaks(bytes, start, next);
         window.start = next;
+        while (!window.final && window.bytes.length - window.start < LOOKED_AT_BYTES) await window.more();
+        const search = { delimiter, final: window.final && !isPart, isReadable, missing, fields: header.length, told: unitsRow };
+        const row = findUnits({ ...search, bytes: window.bytes, start: window.start });
+        if (row) {
+          units = { line, texts: row.texts };
+          line += Math.max(1, countBreaks(window.bytes, window.start, row.next));
+          window.start = row.next;
+        }
         continue;
       }
       if (problem !== undefined) {
-        let stop = lineEnd(bytes, start, window.final);
+        let stop = findLineEnd(bytes, start, window.final);
         while (!stop && bytes.length - start <= maxRecordBytes * 2) {
           await window.more();
           ({ bytes, start } = window);
-          stop = lineEnd(bytes, start, window.final);
+          stop = findLineEnd(bytes, start, window.final);
         }
         // a line longer than twice the limit is refused in pieces
         stop ??= { end: bytes.length, next: bytes.length };
@@ -294,6 +202,7 @@ export async function scanCsv({
       header,
       encoding: decoded.encoding,
       headerLine,
+      units,
       delimiter: mark,
       rows,
       multiline,

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import type { Visitor } from '../support/chromium.ts';
+import { startConsole, type Console } from '../support/console.ts';
+
+let site: Console;
+let visitor: Visitor;
+let page: Page;
+beforeAll(async () => {
+  site = await startConsole();
+  visitor = await site.visitAs('owner');
+  ({ page } = visitor);
+});
+afterAll(() => site.stop());
+
+/** Chooses one file, and waits until it is looked at. */
+async function choose(name: string, text: string) {
+  await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}/uploads`);
+  await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles([{ name, mimeType: 'text/csv', buffer: Buffer.from(text) }]);
+  const decided = page.getByRole('table', { name: `Decided for ${name}` });
+  await decided.waitFor();
+  return decided;
+}
+const send = async () => {
+  await page.getByRole('button', { name: 'Upload the file' }).click();
+  await page.getByRole('link', { name: 'Open the table' }).waitFor();
+};
+
+test('a row of units is named before and after the upload, and can be said to be data', async () => {
+  const decided = await choose('units.csv', 'plot,height\n,cm\n1,12.5\n2,13\n');
+  await decided.getByRole('rowheader', { name: 'height in cm' }).waitFor();
+  await page.getByText('All 2 records').waitFor();
+  await page.getByRole('button', { name: 'Say what it is' }).click();
+  await page.getByLabel('Row below the header').selectOption('is data');
+  await page.getByText('All 3 records').waitFor();
+  await decided.getByRole('rowheader', { name: 'height', exact: true }).waitFor();
+  await page.getByLabel('Row below the header').selectOption('as the values say');
+  await page.getByText('All 2 records').waitFor();
+  await send();
+  await page.getByText('The row below the header has units').waitFor();
+  await page.getByRole('rowheader', { name: 'height in cm' }).waitFor();
+  await page.getByText('2 of 2 records stored').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { writeXlsx } from 'hucre/xlsx';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ReadingOptions } from '../../src/ingest/typing/readings.ts';
+import { openLake, type Lake } from './setup.ts';
+
+let lake: Lake;
+beforeAll(async () => {
+  lake = await openLake();
+});
+afterAll(() => lake.close());
+
+const seed = Number(process.env.FC_SEED ?? Date.now() % 1_000_000);
+
+async function send(bytes: string | Buffer, reading: ReadingOptions = {}, kind = 'csv') {
+  const table = await lake.makeTable();
+  const { report, id } = await lake.ingest(table, kind, [{ path: `a.${kind}`, bytes }], { reading });
+  const file = report!.files[0]!;
+  return {
+    id,
+    file,
+    types: file.columns.map(({ type }) => type),
+    units: file.columns.map(({ unit }) => unit),
+    rows: await lake.rows(table.id),
+  };
+}
+
+const sheet = async (rows: (string | number | null)[][]) => Buffer.from(await writeXlsx({ sheets: [{ name: 'Data', rows }] }));
+const NOTE = 'The row below the header has units, which stand beside the columns here. It is no record.';
+
+describe('a row of units below the header', () => {
+  test.each([
+    ['of words', 'plot,height,day\n,cm,dd/mm/yyyy\n1,2.5,2026-05-01\n2,3,2026-05-02\n', [undefined, 'cm', 'dd/mm/yyyy']],
+    ['in brackets', 'plot,height,day\n,[mm],(d)\n1,2.5,2026-05-01\n2,NA,2026-05-02\n3,3,\n', [undefined, '[mm]', '(d)']],
+    ['with signs', 'plot,A,day\n-,µmol m-2 s-1,"°C"\n1,2.5,2026-05-01\n2,3,2026-05-02\n', ['-', 'µmol m-2 s-1', '°C']],
+    ['between semicolons', '\ufeffplot;A;day\r\n;%;\r\n1;2,5;01.05.2026\r\n2;3;13.05.2026\r\n', [undefined, '%', undefined]],
+    ['with an odd value below', 'plot,A,day\nno.,cm,\n1,2.5,2026-05-01\n2,3.5,2026-05-01\n3,tall,2026-05-01\n', ['no.', 'cm', undefined]],
+  ])('%s is no record, and the columns are typed by what is below', async (_how, bytes, units) => {
+    const { file, ...found } = await send(bytes);
+    expect(found.types).toEqual(['INT', 'DOUBLE', 'DATE']);
+    expect(found.units).toEqual(units);
+    expect(file).toMatchObject({ status: 'completed', message: NOTE, stored: bytes.split(/\r?\n/).length - 3 });
+    expect(found.rows[0]).toMatchObject({ plot: 1, [Object.keys(found.rows[0]!)[1]!]: 2.5 });
+  });
+
+  test.each([
+    ['words in a column of words', 'name,height\nAnna,tall\nBob,12\nCem,13\n'],
+    ['a word that comes again', 'dose\ncontrol\n5\ncontrol\n10\n20\n30\n40\n'],
+    ['a word among other words', 'plot,dose\n,none\n1,low\n2,5\n3,high\n4,mid\n'],
+    ['a number beside a word', 'plot,height\n1,tall\n2,12\n3,13\n'],
+    ['marks for missing values alone', 'plot,height\nNA,-\n2,12\n3,13\n'],
+    ['all of the records', 'name,site\na,b\n'],
+  ])('is none where it is data: %s', async (_what, bytes) => {
+    const { file, units } = await send(bytes);
+    expect(file).toMatchObject({ message: null, stored: bytes.trimEnd().split('\n').length - 1 });
+    expect(units.every((unit) => unit === undefined)).toBe(true);
+  });
+
+  test('is what the upload says', async () => {
+    const bytes = 'plot,height\n,cm\n1,12\n2,13\n3,14\n';
+    expect((await send(bytes)).rows).toHaveLength(3);
+    const asData = await send(bytes, { unitsRow: false });
+    expect([asData.file.message, asData.rows.length, asData.rows[0]]).toEqual([null, 4, { plot: null, height: null, height__text: 'cm' }]);
+    const words = 'plot,site\nno.,name\n1,Leeds\n2,York\n';
+    expect((await send(words)).rows).toHaveLength(3);
+    const told = await send(words, { unitsRow: true });
+    expect([told.file.message, told.units, told.rows.length]).toEqual([NOTE, ['no.', 'name'], 2]);
+  });
+
+  test('of a workbook is one too', async () => {
+    const { file, units, rows } = await send(
+      await sheet([
+        ['plot', 'A'],
+        [null, 'µmol'],
+        [1, 2.5],
+        [2, 3.5],
+      ]),
+      {},
+      'xlsx',
+    );
+    expect([file.status, file.message, units]).toEqual(['completed', NOTE, [undefined, 'µmol']]);
+    expect(rows).toEqual([
+      { plot: 1, A: 2.5 },
+      { plot: 2, A: 3.5 },
+    ]);
+  });
+
+  test('is counted as a line, and passed over by a replay', async () => {
+    const { file, id, rows } = await send('plot,A\n,cm\n1,2\n3\n4,5\n');
+    expect([file.status, file.stored, file.quarantined]).toEqual(['partial', 2, 1]);
+    expect(rows).toHaveLength(2);
+    const { sql } = await import('../../src/database/sql.ts');
+    const { ingestUpload } = await import('../../src/ingest/uploads/ingest.ts');
+    await lake.db.run(sql('test')`update upload_files set replay_requested_at = now() where upload_id = ${id}`);
+    await lake.db.run(sql('test')`update uploads set status = 'running', completed_at = null where id = ${id}`);
+    expect((await ingestUpload(lake.deps, id))?.files[0]).toMatchObject({ stored: 2, quarantined: 1, message: file.message });
+  });
+
+  const number = fc.oneof(fc.integer({ min: -999, max: 999 }).map(String), fc.constantFrom('1.5', '-0.25', '1e3', '', 'NA'));
+  const column = fc.constantFrom<fc.Arbitrary<string>>(
+    number,
+    fc.constantFrom('2026-05-01', '2026-05-02', '2024-02-29', ''),
+    fc.constantFrom('2026-05-01T10:00:00', '2026-05-01 10:05'),
+    fc.constantFrom('red', 'blue', '', '"two\nlines"'),
+    fc.constantFrom('yes', 'no'),
+  );
+  const unit = fc.constantFrom('cm', '°C', 'µmol m-2 s-1', '(g)', '[mm]', '');
+  const table = fc.array(column, { minLength: 1, maxLength: 4 }).chain((columns) =>
+    fc.record({
+      kinds: fc.constant(columns),
+      units: fc.tuple(...columns.map(() => unit)),
+      rows: fc.array(fc.tuple(...columns), { minLength: 3, maxLength: 30 }),
+    }),
+  );
+
+  test('leaves what is below it as it is in the file without it', { timeout: 300_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(table, async ({ units, rows }) => {
+        const names = units
+          .map((_, at) => `c${at}`)
+          .concat('n')
+          .join(',');
+        const lines = rows.map((row, at) => [...row, at].join(','));
+        // a number is in every file, and above words stands nothing
+        const above = units.map((text, at) => (rows.some((row) => /[a-z]/i.test(row[at]!.replace(/NA|T|e3/, ''))) ? '' : text));
+        const without = await send(`${names}\n${lines.join('\n')}\n`);
+        const withUnits = await send(`${names}\n${above.join(',')},no.\n${lines.join('\n')}\n`);
+        expect(withUnits.units).toEqual([...above.map((text) => (text === '' ? undefined : text)), 'no.']);
+        expect(withUnits.rows).toEqual(without.rows);
+        expect(withUnits.file.columns.map(({ unit: _unit, ...line }) => line)).toEqual(without.file.columns);
+      }),
+      { seed, numRuns: 40 },
+    );
+  });
+});
