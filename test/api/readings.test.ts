@@ -71,6 +71,8 @@ test.each([
   [{ missing: '[1]' }, '/missing/0'],
   [{ missing: Array(101).fill('x').join(',') }, '/missing'],
   [{ sourceKind: 'ndjson', missing: '-999' }, '/missing'],
+  [{ headerRow: '0' }, '/headerRow'],
+  [{ sourceKind: 'ndjson', headerRow: '2' }, '/headerRow'],
   [{ unitsRow: 'no' }, '/unitsRow'],
   [{ sourceKind: 'ndjson', unitsRow: 'true' }, '/unitsRow'],
   [{ encoding: 'latin1' }, '/encoding'],
@@ -95,6 +97,14 @@ test('a row of units is named in the report and is no row, unless the upload say
     { plot: 2, height: 13 },
   ]);
   expect((await send('with_words', csv, { unitsRow: 'false' })).body).toMatchObject({ rowsIn: 3, rowCount: 3 });
+});
+
+test('a title above the header is told in the report, and the upload can say which row is the header', async () => {
+  const titled = await send('titled', 'Trial 2026\n\nplot,height\n1,12.5\n');
+  expect(titled.body.files[0].message).toBe('The header is in line 3. Above it stands “Trial 2026”.');
+  expect(await rowsOf('titled', { columns: 'plot,height' })).toEqual([{ plot: 1, height: 12.5 }]);
+  const told = await send('told_header', 'Operator,Anna\nplot,height\n1,12.5\n', { headerRow: '2' });
+  expect(told.columns.map(({ name }) => name)).toEqual(['plot', 'height']);
 });
 
 test('a heading keeps its name beside headings that repeat, which get other numbers', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { Visitor } from '../support/chromium.ts';
 import { startConsole, type Console } from '../support/console.ts';
 
@@ -14,11 +14,11 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 /** Chooses one file, and waits until it is looked at. */
-async function choose(name: string, text: string) {
+async function choose(name: string, text: string, sign?: Locator) {
   await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}/uploads`);
   await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles([{ name, mimeType: 'text/csv', buffer: Buffer.from(text) }]);
   const decided = page.getByRole('table', { name: `Decided for ${name}` });
-  await decided.waitFor();
+  await (sign ?? decided).waitFor();
   return decided;
 }
 const send = async () => {
@@ -40,5 +40,24 @@ test('a row of units is named before and after the upload, and can be said to be
   await page.getByText('The row below the header has units').waitFor();
   await page.getByRole('rowheader', { name: 'height in cm' }).waitFor();
   await page.getByText('2 of 2 records stored').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});
+
+test('the row that is taken as header is named, and can be said to be another', async () => {
+  const decided = await choose('titled.csv', 'Trial 2026\n\nplot,height\n1,12.5\n2,13\n');
+  await decided.getByRole('rowheader', { name: 'height' }).waitFor();
+  await page.getByText('The header is row 3.').waitFor();
+  await page.getByText('Above it stands “Trial 2026”').waitFor();
+  await choose('operator.csv', 'Operator,Anna\nplot,height\n1,12.5\n2,13\n');
+  await page.getByRole('rowheader', { name: 'Anna' }).waitFor();
+  await page.getByText('How the values are read').click();
+  await page.getByLabel('Row of the header').fill('2');
+  await page.getByRole('rowheader', { name: 'height' }).waitFor();
+  // where nobody can tell it, the way to say it is beside the refusal
+  await page.getByRole('button', { name: 'Take operator.csv away' }).click();
+  await choose('years.csv', 'Trial 2026\nplot,2025,2026\n1,2,3\n', page.getByRole('button', { name: 'Say where the header is' }));
+  await page.getByRole('button', { name: 'Say where the header is' }).click();
+  await page.keyboard.type('2');
+  await page.getByRole('rowheader', { name: '2025' }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });

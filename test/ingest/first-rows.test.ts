@@ -133,3 +133,56 @@ describe('a row of units below the header', () => {
     );
   });
 });
+
+describe('a title above the header', () => {
+  const rows = [
+    { plot: 1, height: 2.5 },
+    { plot: 2, height: 3 },
+  ];
+  test.each([
+    ['alone', 'Trial 2026\nplot,height\n1,2.5\n2,3\n', 2, '“Trial 2026”'],
+    ['of several rows, with blank ones', '\nTrial 2026\n"Leeds, May"\n,\n\nplot,height\n1,2.5\n2,3\n', 6, '“Trial 2026”, “Leeds, May”'],
+    ['with the empty fields of a spreadsheet', 'Trial 2026,\r\nplot,height\r\n1,2.5\r\n2,3\r\n', 2, '“Trial 2026”'],
+    ['above semicolons', '\ufeffTrial 2026;\nplot;height\n1;2,5\n2;3\n', 2, '“Trial 2026”'],
+    ['above a row of units', 'Trial 2026\nplot,height\n,cm\n1,2.5\n2,3\n', 2, '“Trial 2026”'],
+    ['over two lines', '"Trial\n2026"\nplot,height\n1,2.5\n2,3\n', 3, '“Trial\n2026”'],
+  ])('%s is passed over and told', async (_how, bytes, line, above) => {
+    const { file, rows: read } = await send(bytes);
+    expect([file.status, read]).toEqual(['completed', rows]);
+    expect(file.message).toContain(`The header is in line ${line}. Above it stands ${above}.`);
+  });
+
+  test.each([
+    ['the one column of a file', 'note\nfine\n"tall, red"\n', ['note']],
+    ['the only named one of two columns', ',height\na,b\nc,1\n', ['column_1', 'height']],
+    ['fields without names', ',,\n1,2,3\n', ['column_1', 'column_2', 'column_3']],
+  ])('is none where it is %s', async (_what, bytes, names) => {
+    const { file } = await send(bytes);
+    expect([file.message, file.columns.map(({ name }) => name)]).toEqual([null, names]);
+  });
+
+  test('and the header are where the upload says', async () => {
+    const bytes = 'Operator,Anna\nplot,height\n1,2.5\n2,3\n';
+    expect((await send(bytes)).file.columns.map(({ name }) => name)).toEqual(['Operator', 'Anna']);
+    const told = await send(bytes, { headerRow: 2 });
+    expect([told.rows, told.file.message]).toEqual([rows, 'The header is in line 2. Above it stands “Operator,Anna”.']);
+    expect((await send('Trial 2026\nplot,height\n1,2.5\n', { headerRow: 1 })).file).toMatchObject({ status: 'failed', quarantined: 2 });
+    expect((await send(bytes, { headerRow: 9 })).file).toMatchObject({
+      ...{ status: 'failed', reason: 'bad_header' },
+      message: 'The file has no header in line 9, nor below it.',
+    });
+  });
+
+  test('of a workbook is passed over, and the header is where the upload says', async () => {
+    const cells = [['Trial 2026'], [], ['plot', 'height'], [null, 'cm'], [1, 2.5], [2, 3]];
+    const found = await send(await sheet(cells), {}, 'xlsx');
+    expect([found.rows, found.units]).toEqual([rows, [undefined, 'cm']]);
+    expect(found.file.message).toBe(`The header is in row 3. Above it stands “Trial 2026”. ${NOTE}`);
+    const told = await send(await sheet([['Operator', 'Anna'], [], ...cells.slice(2)]), { headerRow: 3 }, 'xlsx');
+    expect([told.rows, told.file.message]).toEqual([rows, `The header is in row 3. Above it stands “Operator Anna”. ${NOTE}`]);
+    expect((await send(await sheet(cells), { headerRow: 9 }, 'xlsx')).file).toMatchObject({
+      ...{ status: 'failed', reason: 'bad_header' },
+      message: 'The sheet has no header in row 9, nor below it.',
+    });
+  });
+});

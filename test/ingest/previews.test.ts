@@ -99,6 +99,7 @@ describe('of files as people have them the preview says what the report says', (
     ['names that have to change', 'csv', [{ path: 'names.csv', bytes: 'id,,Temp,temp,x__text\n1,2,3,4,5\n' }]],
     ['no rows', 'csv', [{ path: 'none.csv', bytes: 'a,b\n' }]],
     ['no values', 'csv', [{ path: 'none.csv', bytes: 'a,b\n,\n,\n' }]],
+    ['a title', 'csv', [{ path: 'title.csv', bytes: 'Trial 2026\n\na,b\n1,2.5\n2,3.5\n' }]],
     ['a row of units', 'csv', [{ path: 'units.csv', bytes: 'a,b\n,cm\n1,2.5\n2,3.5\n' }]],
     ['blank lines before the header', 'csv', [{ path: 'late.csv', bytes: '\n\na,b\n1,2\n' }]],
     [

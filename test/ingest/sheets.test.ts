@@ -294,10 +294,11 @@ test('they do where no decimal mark is told, and in a table that a file with com
 
 test('a title above the header, and a sheet that is empty, are said to be so', async () => {
   const sheet = (...rows: string[]) => zip(workbook(rows.map((row) => `<row>${row}</row>`).join('')));
-  const titled = await send(sheet(text('Trial 2026'), '', text('plot') + text('v'), number(1) + number(2)));
+  const titled = await send(sheet(text('Trial 2026'), '', text('plot') + number(2026), number(1) + number(2)));
   expect(titled.file).toMatchObject({
     ...{ status: 'failed', reason: 'bad_header' },
-    message: 'Row 1 has one cell, and row 3 has 2: the header seems to be in row 3. Remove what stands above it, and send the file anew.',
+    message:
+      'Row 1 has one cell, and row 3 has 2: the header seems to be in row 3. Send the file with headerRow 3, or remove what stands above it.',
   });
   const later = await send(sheet(text('note'), text('a'), text('b') + text('c; d')));
   expect(later.file).toMatchObject({ status: 'partial', stored: 1, quarantined: 1, reason: 'too_many_fields' });

@@ -48,6 +48,14 @@ const reading = {
     .enum(ENCODINGS)
     .optional()
     .describe('Of csv and tsv files how their characters are written; UTF-8 when absent. A byte order mark at the beginning counts more.'),
+  headerRow: z
+    .string()
+    .regex(/^[1-9][0-9]{0,2}$/, 'must be a number from 1 to 999')
+    .transform(Number)
+    .optional()
+    .describe(
+      'Of csv and tsv files the line of the header, of xlsx files its row in the sheet, counted from 1. When absent, the first that holds something, or the one below a title: rows that hold one text alone.',
+    ),
   unitsRow: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
@@ -87,15 +95,15 @@ export type PreviewFields = z.infer<typeof previewShape>;
 
 /** Kinds of files whose values are text, each with the reading fields that apply to it. */
 const USEFUL: Partial<Record<SourceKind, readonly (keyof ReadingOptions)[]>> = {
-  csv: ['missing', 'decimal', 'dateOrder', 'types', 'unitsRow', 'encoding'],
-  tsv: ['missing', 'decimal', 'dateOrder', 'types', 'unitsRow', 'encoding'],
-  xlsx: ['missing', 'decimal', 'dateOrder', 'types', 'unitsRow', 'sheet'],
+  csv: ['missing', 'decimal', 'dateOrder', 'types', 'headerRow', 'unitsRow', 'encoding'],
+  tsv: ['missing', 'decimal', 'dateOrder', 'types', 'headerRow', 'unitsRow', 'encoding'],
+  xlsx: ['missing', 'decimal', 'dateOrder', 'types', 'headerRow', 'unitsRow', 'sheet'],
 };
 
 /** Collects the reading options from the fields. `useless` names the first given option that does not apply to this kind of files. */
 export function makeReading(fields: PreviewFields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
-  const { missing, decimal, dateOrder, types: wanted, unitsRow, encoding, sheet } = fields;
-  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, unitsRow, encoding, sheet };
+  const { missing, decimal, dateOrder, types: wanted, headerRow, unitsRow, encoding, sheet } = fields;
+  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, headerRow, unitsRow, encoding, sheet };
   const useful = USEFUL[fields.sourceKind] ?? [];
   const given = Object.keys(reading) as (keyof ReadingOptions)[];
   return { options, useless: given.find((name) => options[name] !== undefined && !useful.includes(name)) };
@@ -107,6 +115,7 @@ const USELESS: Readonly<Record<keyof ReadingOptions, string>> = {
   decimal: AS_TEXT,
   dateOrder: AS_TEXT,
   types: AS_TEXT,
+  headerRow: AS_TEXT,
   unitsRow: AS_TEXT,
   encoding: 'is for csv and tsv files',
   sheet: 'is for xlsx files',

@@ -59,7 +59,7 @@ export class UploadsController extends ApiController {
    * Of csv, tsv and xlsx files every column is read as nearly all of its values are written: missing values (NA, N/A, n/a, NaN, nan, null, NULL, None, -, . and
    * nothing), blanks around numbers, decimal commas between semicolons, true, false, yes and no, days in one order. The report of each file says of every
    * column its type, how many values are missing and how many odd, with examples. The fields `missing`, `decimal`, `dateOrder` and `types` say it instead.
-   * A row of units below the header is no record; `unitsRow` says whether it is one.
+   * Titles above the header are passed over, and a row of units below it is no record; `headerRow` and `unitsRow` say where the header is, and whether there is such a row.
    * Of an xlsx file the first sheet that is not hidden is read, or the one that `sheet` names.
    * @summary Upload files into a table
    */

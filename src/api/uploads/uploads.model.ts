@@ -158,9 +158,9 @@ export interface FileReading {
   delimiter?: string;
   /** Of csv and tsv files with numbers: what stands before their fractions. */
   decimal?: '.' | ',';
-  /** Of csv and tsv files: the line of the header, counted from 1. */
+  /** Of csv and tsv files the line of the header, of xlsx files its row in the sheet, counted from 1. */
   headerLine?: number;
-  /** Of csv and tsv files: the line of a row of units below the header, which would be no record; absent where there is none. */
+  /** The same of a row of units below the header, which would be no record; absent where there is none. */
   unitsLine?: number;
 }
 

@@ -49,6 +49,8 @@ export interface ReadingOptions {
   types?: Readonly<Record<string, TypeWord>>;
   /** Name of the sheet of a workbook; without it the first that is not hidden is read. */
   sheet?: string;
+  /** The line of the header, or its row in the sheet, counted from 1. */
+  headerRow?: number;
   /** Whether the row below the header has units and is no record. */
   unitsRow?: boolean;
 }

@@ -198,15 +198,16 @@ function describeReading(
   { text, headerLine, unitsLine, encoding }: BronzeSource,
   { fields }: Decided<Look>,
 ): FileReading {
-  // the lines and delimiters of a sheet's text come from us, not from the file
-  if (!text || kind === 'xlsx') return {};
+  if (!text) return {};
+  const lines = { ...(headerLine === undefined ? {} : { headerLine }), ...(unitsLine === undefined ? {} : { unitsLine }) };
+  // the delimiters of a sheet's text come from us, not from the file
+  if (kind === 'xlsx') return lines;
   const forms = new Set(fields.map(({ read }) => read?.reading.form));
   return {
     ...(encoding === undefined || encoding === 'utf-8' ? {} : { encoding }),
     delimiter: text.delimiter,
     ...(forms.has('comma') ? { decimal: ',' as const } : forms.has('plain') ? { decimal: '.' as const } : {}),
-    ...(headerLine === undefined ? {} : { headerLine }),
-    ...(unitsLine === undefined ? {} : { unitsLine }),
+    ...lines,
   };
 }
 

@@ -9,6 +9,7 @@ import { scanCsv } from './read/csv.ts';
 import { LineWriter, type KeyStats } from './read/json-lines.ts';
 import { scanJson, TokenWriter } from './read/json.ts';
 import { openParquet } from './read/parquet.ts';
+import { nameAbove } from './read/titles.ts';
 import { writeSheetText } from './read/sheets/sheet-text.ts';
 import { MISSING_MARKS, type Encoding, type ReadingOptions, type SentField, type SentText } from '../typing/readings.ts';
 import type { BronzeField } from '../typing/classes.ts';
@@ -51,7 +52,7 @@ export interface BronzeSource {
   lines?: { path: string; longest: number; stats: ReadonlyMap<string, KeyStats> };
   /** Set where `bronze_sent` holds text, and it is still to be decided how that is read. */
   text?: SentText;
-  /** The line that a delimited file's header begins in, counted from 1. */
+  /** The line that a delimited file's header begins in, or its row in the sheet, counted from 1. */
   headerLine?: number;
   /** The line of the row of units below it. */
   unitsLine?: number;
@@ -106,8 +107,8 @@ async function readDelimited(
   delimiterMade?: string,
 ): Promise<BronzeSource> {
   const records = await BufferedFile.create(join(work, 'records'));
-  const { encoding, unitsRow, missing = MISSING_MARKS } = reading;
-  const from = { path: original, kind, encoding, delimiter: delimiterMade, unitsRow, missing };
+  const { encoding, headerRow, unitsRow, missing = MISSING_MARKS } = reading;
+  const from = { path: original, kind, encoding, delimiter: delimiterMade, headerRow, unitsRow, missing };
   const scanned = await scanCsv({ ...from, records, refusals, numbering, maxRecordBytes, isPart, signal }).finally(() => records.close());
   const { header, headerLine, units, delimiter, multiline, longest, rows } = scanned;
   const fields = header.map((key, index): SentField => {
@@ -116,7 +117,10 @@ async function readDelimited(
   });
   const columns = fields.map(({ sent }) => ({ column: sent }));
   await openRecords(session, pipelines, { view: 'bronze_sent', path: records.path, fields: columns, delimiter, multiline, longest });
-  const told = units && 'The row below the header has units, which stand beside the columns here. It is no record.';
+  const told = joinSentences(
+    nameAbove('line', headerLine, scanned.above),
+    units && 'The row below the header has units, which stand beside the columns here. It is no record.',
+  );
   return { fields: [], rows, text: { fields, delimiter }, headerLine, unitsLine: units?.line, encoding: scanned.encoding, told };
 }
 
@@ -124,15 +128,17 @@ const joinSentences = (...told: readonly (string | undefined)[]): string | undef
   told.filter((each) => each !== undefined).join(' ') || undefined;
 
 async function readSheet(deps: ReadDeps, request: SourceRequest): Promise<BronzeSource> {
-  const { original, work, signal } = request;
-  const { sheet, decimal } = request.reading;
+  const { original, work, signal, reading } = request;
+  const { sheet, decimal, headerRow } = reading;
   const into = join(work, 'sheet');
-  const { notes, told } = await writeSheetText({ original, into, sheet, decimal }, signal);
-  const read = await readDelimited(deps, { ...request, original: into }, 'csv', ';');
+  const { notes, told, header, below, above } = await writeSheetText({ original, into, sheet, decimal, headerRow }, signal);
+  const read = await readDelimited(deps, { ...request, original: into, reading: { ...reading, headerRow: 1 } }, 'csv', ';');
   const fields = read.text?.fields.map((field, index): SentField => ({ ...field, note: notes.get(index) })) ?? [];
   return {
     ...read,
-    told: joinSentences(told, read.told),
+    headerLine: header,
+    unitsLine: read.unitsLine && below,
+    told: joinSentences(told, nameAbove('row', header, above), read.told),
     text: read.text && { ...read.text, fields, hasNumberCells: decimal === undefined },
   };
 }

@@ -17,6 +17,8 @@ export interface Chosen {
   missing: string;
   decimal: '' | '.' | ',';
   dateOrder: '' | (typeof DATE_ORDERS)[number];
+  /** The row of the header, counted from 1. */
+  headerRow: string;
   unitsRow: '' | NonNullable<UploadFields['unitsRow']>;
   encoding: '' | NonNullable<UploadFields['encoding']>;
   sheet: string;
@@ -32,6 +34,7 @@ export const nothingChosen: Chosen = {
   missing: '',
   decimal: '',
   dateOrder: '',
+  headerRow: '',
   unitsRow: '',
   encoding: '',
   sheet: '',
@@ -59,6 +62,7 @@ export function uploadFieldsOf({
   missing,
   decimal,
   dateOrder,
+  headerRow,
   unitsRow,
   encoding,
   sheet,
@@ -75,6 +79,7 @@ export function uploadFieldsOf({
           ...(missing.trim() === '' ? {} : { missing }),
           ...(decimal === '' ? {} : { decimal }),
           ...(dateOrder === '' ? {} : { dateOrder }),
+          ...(/^[1-9]\d{0,2}$/.test(headerRow) ? { headerRow } : {}),
           ...(unitsRow === '' ? {} : { unitsRow }),
           ...(told.length === 0 ? {} : { types: JSON.stringify(Object.fromEntries(told)) }),
         }

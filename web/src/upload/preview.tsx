@@ -147,6 +147,7 @@ function readingText({ reading }: PreviewedFile): string {
 
 /** The setting that lets a file be read which cannot be read otherwise; undefined where none is known. */
 function settingFor(kind: Chosen['kind'], { status, reason }: PreviewedFile) {
+  if (reason === 'bad_header') return 'upload-header';
   if (kind === 'xlsx') return status === 'failed' && !UNKNOWN.includes(reason) ? 'upload-sheet' : undefined;
   return /wrong_encoding|invalid_utf8|invalid_characters/.test(reason ?? '') ? 'upload-encoding' : undefined;
 }

@@ -13,7 +13,7 @@ interface ReadingFormProps {
 }
 
 /** Opens the settings of how values are read, and gives the focus to one of them. */
-export function showReading(setting: 'upload-encoding' | 'upload-sheet' | 'upload-missing' | 'upload-units'): void {
+export function showReading(setting: 'upload-encoding' | 'upload-sheet' | 'upload-missing' | 'upload-header' | 'upload-units'): void {
   const field = document.getElementById(setting);
   const folded = field?.closest('details');
   if (folded) folded.open = true;
@@ -103,6 +103,17 @@ export function ReadingForm(props: ReadingFormProps) {
             ['', said.byValues],
             ...DATE_ORDERS.map((order) => [order, said.dateOrders[order]] as const),
           ])}
+          <InputField
+            id="upload-header"
+            label={said.headerRow}
+            type="number"
+            min={1}
+            max={999}
+            placeholder={said.headerFirst}
+            value={chosen.headerRow}
+            disabled={isDisabled}
+            onChange={(event) => change({ headerRow: event.target.value })}
+          />
           {select('upload-units', 'unitsRow', said.unitsRow, [['', said.byValues], ...Object.entries(said.unitsRows)])}
         </div>
         {chosen.kind === 'csv' || chosen.kind === 'tsv'

@@ -2,17 +2,18 @@ import { isUtf8 } from 'node:buffer';
 import type { Encoding } from '../../typing/readings.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
 import { FileRefused, ReadAhead, refuseShortPart, type BufferedFile, type FileScan } from '../../record-writer.ts';
-import { countBreaks, findRecord, LF, findLineEnd, QUOTE, splitRecord, type Found } from './delimited.ts';
+import { countBreaks, findRecord, LF, listRecords, findLineEnd, QUOTE, splitRecord, type Found } from './delimited.ts';
 import { chooseDelimiter, COMMA, readDelimiterLine, TAB } from './delimiters.ts';
 import { DecodedFile } from './decoded-file.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
-import { refuseTitle } from './titles.ts';
+import { findHeader, MOST_ROWS, explainDoubt } from './titles.ts';
 import { findUnits, LOOKED_AT_BYTES, type Units } from './units.ts';
 import { Window } from './window.ts';
 
 const CHUNK = 4 * 1_048_576;
 /** The least bound on the length of records; the engine gains nothing by a lower one. */
 const LEAST_LONGEST = 1_048_576;
+const MOST_TOLD_BYTES = 1_000;
 
 interface CsvSource extends FileScan {
   /** `csv`: comma, or semicolon or tab when the header has no comma; `tsv`: tab. */
@@ -21,6 +22,8 @@ interface CsvSource extends FileScan {
   encoding?: Encoding;
   /** What stands between fields, where whoever made the file says so. */
   delimiter?: string;
+  /** The line of the header, where somebody says it. */
+  headerRow?: number;
   /** Whether the row below the header has units; the records below it say it unless given. */
   unitsRow?: boolean;
   /** Marks that stand for missing values. */
@@ -32,6 +35,8 @@ export interface ScannedCsv {
   encoding: Encoding;
   /** The line that the header begins in, counted from 1. */
   headerLine: number;
+  /** What the lines above the header hold. */
+  above: readonly string[];
   /** The row of units below the header, which is no record. */
   units?: Units;
   delimiter: string;
@@ -41,6 +46,20 @@ export interface ScannedCsv {
   multiline: boolean;
   /** Bytes that no record in `records` is longer than. */
   longest: number;
+}
+
+/** The first rows, each parted by the delimiter that it would have as the header, and where they begin. */
+function lookAtRows(bytes: Buffer, start: number, { kind, final }: { kind: 'csv' | 'tsv'; final: boolean }) {
+  const rows: { fields: string[]; start: number }[] = [];
+  for (let at = start; rows.length < MOST_ROWS;) {
+    const line = findLineEnd(bytes, at, final);
+    if (!line) break;
+    const [row] = listRecords(bytes, at, { delimiter: chooseDelimiter(kind, bytes.subarray(at, line.end)), final, most: 1 });
+    if (!row) break;
+    rows.push({ fields: row.fields, start: at });
+    at = row.next;
+  }
+  return rows;
 }
 
 /**
@@ -53,6 +72,7 @@ export async function scanCsv({
   kind,
   encoding: told,
   delimiter: made,
+  headerRow,
   unitsRow,
   missing,
   records,
@@ -77,7 +97,8 @@ export async function scanCsv({
     let units: Units | undefined;
     let delimiter = kind === 'tsv' ? TAB : COMMA;
     let named = made?.charCodeAt(0);
-    let isFirst = true;
+    let isSought = headerRow === undefined;
+    const above: string[] = [];
     let rows = 0;
     let multiline = false;
     let longest = 0;
@@ -95,6 +116,10 @@ export async function scanCsv({
         continue;
       }
       if (header === undefined) {
+        while (isSought && !window.final && bytes.length - start < LOOKED_AT_BYTES) {
+          await window.more();
+          ({ bytes, start } = window);
+        }
         const first = findLineEnd(bytes, start, window.final && !isPart);
         const firstLine = first && bytes.subarray(start, first.end);
         if (first && firstLine && named === undefined) {
@@ -104,6 +129,33 @@ export async function scanCsv({
             line += 1;
             continue;
           }
+        }
+        if (headerRow !== undefined && line < headerRow) {
+          if (!first && window.final) break;
+          if (!first && bytes.length - start > maxRecordBytes) throw new FileRefused('bad_header', `Line ${line} is too long.`);
+          if (first) {
+            above.push(bytes.toString('utf8', start, Math.min(first.end, start + MOST_TOLD_BYTES)));
+            window.start = first.next;
+            line += 1;
+          } else await window.more();
+          continue;
+        }
+        if (isSought && named === undefined) {
+          isSought = false;
+          const looked = lookAtRows(bytes, start, { kind, final: window.final && !isPart });
+          const place = findHeader(looked.map(({ fields }) => fields));
+          const lineOf = (at = 0) => line + countBreaks(bytes, start, looked[at]?.start ?? start);
+          if (place.doubt) {
+            const { first: title, fields } = place.doubt;
+            throw new FileRefused(
+              'bad_header',
+              explainDoubt(['line', 'field'], { first: lineOf(title), header: lineOf(place.at), fields }),
+            );
+          }
+          above.push(...looked.slice(0, place.at).map(({ fields }) => fields.filter((text) => text !== '').join(' ')));
+          line = lineOf(place.at);
+          window.start = start = looked[place.at]?.start ?? start;
+          continue;
         }
         if (firstLine) delimiter = named ?? chooseDelimiter(kind, firstLine);
       }
@@ -165,9 +217,6 @@ export async function scanCsv({
       if (problem === undefined && !window.clean && !isReadable(bytes.subarray(start, end)))
         problem = decoded.encoding === 'utf-8' ? 'invalid_utf8' : 'invalid_characters';
 
-      if (isFirst && end > start && named === undefined && problem !== 'unclosed_quote' && problem !== 'broken_quotes')
-        refuseTitle(header, headerLine, { line, fields: found.fields, text: bytes.toString('utf8', start, Math.min(end, start + 65_536)) });
-      isFirst &&= end === start;
       const row = numbering.next(window.base + start);
       if (!row) {
         // passed over
@@ -195,13 +244,16 @@ export async function scanCsv({
     if (header === undefined)
       throw isPart && window.start < window.bytes.length
         ? refuseShortPart()
-        : new FileRefused('empty_file', 'The file is empty: it has no header line.');
+        : headerRow !== undefined
+          ? new FileRefused('bad_header', `The file has no header in line ${headerRow}, nor below it.`)
+          : new FileRefused('empty_file', 'The file is empty: it has no header line.');
     const mark = String.fromCharCode(delimiter);
     // at most every byte is a quote and is doubled, every field gets quotes, and the record's number stands before
     return {
       header,
       encoding: decoded.encoding,
       headerLine,
+      above,
       units,
       delimiter: mark,
       rows,

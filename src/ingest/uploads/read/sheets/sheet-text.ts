@@ -42,7 +42,7 @@ function run(request: SheetRequest, signal: AbortSignal | undefined): Promise<Sh
  * named. Days and times become ISO 8601 without an offset, as a sheet has none, and numbers have the decimal mark that is told. Throws FileRefused when the workbook cannot be read.
  */
 export async function writeSheetText(
-  { original, into, sheet, decimal }: Pick<SheetRequest, 'original' | 'into' | 'sheet' | 'decimal'>,
+  { original, into, sheet, decimal, headerRow }: Pick<SheetRequest, 'original' | 'into' | 'sheet' | 'decimal' | 'headerRow'>,
   signal?: AbortSignal,
 ): Promise<SheetNotes> {
   const request: SheetRequest = {
@@ -50,6 +50,7 @@ export async function writeSheetText(
     into,
     sheet,
     decimal,
+    headerRow,
     mostBytes: mostBytes((await stat(original)).size),
     mostHeldBytes: MOST_HELD_BYTES,
   };

@@ -5,6 +5,7 @@ import { EncryptedFileError } from 'hucre';
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
 import { noteColumns, readBook, type Book } from './book.ts';
 import { listFormattedRows } from './cell-formats.ts';
+import { findHeader, MOST_ROWS, explainDoubt } from '../titles.ts';
 import { isWhole, listParts, type Part } from './unpacked.ts';
 
 export interface SheetRequest {
@@ -14,6 +15,8 @@ export interface SheetRequest {
   sheet?: string;
   /** The mark before the fraction of the numbers that are written; a point unless given. */
   decimal?: '.' | ',';
+  /** The row of the header, counted from 1, where somebody says it. */
+  headerRow?: number;
   /** Bytes that all parts may unpack to, and characters that the text may have (`mostBytes`), and those that are held in memory, which are all but the sheets (`mostHeldBytes`). */
   mostBytes: number;
   mostHeldBytes: number;
@@ -23,6 +26,11 @@ export interface SheetRequest {
 export interface SheetNotes {
   /** Notes on columns, by their place. */
   notes: ReadonlyMap<number, string>;
+  /** The row of the header, and that of the first record, counted from 1. */
+  header: number;
+  below?: number;
+  /** What the rows above the header hold. */
+  above: readonly string[];
   /** The sentence on sheets that were not read. */
   told?: string;
 }
@@ -33,6 +41,9 @@ export type SheetAnswer = ({ refused: null } & SheetNotes) | { refused: string; 
 /** How files of Office before 2007 begin, and encrypted ones of today. */
 const COMPOUND = Buffer.from('d0cf11e0', 'hex');
 const FLUSH_AT = 1_048_576;
+/** What is told of a row above the header. */
+const MOST_TOLD_CELLS = 20;
+const MOST_TOLD = 100;
 /** What stands between cells; a reader of the text has to be told. */
 const DELIMITER = ';';
 /** What a formula that failed leaves in its cell. */
@@ -101,49 +112,89 @@ async function sayNothingThere(bytes: Buffer, sheet: string | undefined, book: B
   return wrong(`The file has no sheet '${sheet.slice(0, 100)}'; it has ${listNames(sheets.map(({ name }) => name))}.`, 'no_such_sheet');
 }
 
-/** Writes the sheet's rows. The first row that is not empty is the header, and every shorter row is filled up to its number of fields. */
-async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, decimal, mostBytes }: SheetRequest): Promise<SheetAnswer> {
+const refuseText = (mostBytes: number): SheetAnswer =>
+  wrong(
+    `The sheet comes to more than ${Math.round(mostBytes / FLUSH_AT)} MiB of text, which is too much for a workbook of its size. Send it as CSV.`,
+    'unpacks_too_large',
+  );
+
+interface Row {
+  /** Its number in the sheet, counted from 1. */
+  row: number;
+  cells: readonly unknown[];
+}
+
+/**
+ * Writes the sheet's rows. The first row that is not empty, or the one that is told, is the header, unless it is a title. Every shorter row is filled up to its
+ * number of fields.
+ */
+async function writeText(
+  bytes: Buffer,
+  parts: readonly Part[],
+  { into, sheet, decimal, headerRow, mostBytes }: SheetRequest,
+): Promise<SheetAnswer> {
   const file = openSync(into, 'wx', 0o600);
   let width = 0;
   let text = '';
   let written = 0;
-  let headerRow = 0;
-  let isFirst = true;
+  let header = 0;
+  let below: number | undefined;
+  const above: string[] = [];
+  let first: Row[] | undefined = headerRow === undefined ? [] : undefined;
   const book = await readBook(bytes, parts, sheet);
   const noDay = book.isFrom1904 ? NO_DAY_FROM_1904 : NO_DAY;
   const formatted = listFormattedRows(bytes, book);
   let shown = await formatted?.next();
+  const textOf = (cell: unknown) => (typeof cell === 'string' ? cell : printCell(cell, noDay));
+  const pass = ({ cells }: Row) => {
+    const texts = cells.slice(0, MOST_TOLD_CELLS).map((cell) => textOf(cell).slice(0, MOST_TOLD));
+    above.push(texts.filter((each) => each !== '').join(' '));
+  };
+  const write = ({ row, cells }: Row) => {
+    const fields = cells.map((cell) => (width === 0 ? printName(cell, noDay) : printCell(cell, noDay, decimal)));
+    if (width === 0) {
+      width = fields.length;
+      header = row;
+    } else below ??= row;
+    while (fields.length < width) fields.push('');
+    // cells share texts, and a row's last cell may be its only one
+    written += fields.reduce((length, field) => length + field.length + 1, 0);
+    if (written > mostBytes) return;
+    text += `${fields.join(DELIMITER)}\n`;
+    if (text.length < FLUSH_AT) return;
+    writeSync(file, text);
+    text = '';
+  };
+  /** Writes the first rows, from the header on. Answers why the file is refused where nobody can tell it. */
+  const writeFirst = (rows: readonly Row[]): SheetAnswer | undefined => {
+    first = undefined;
+    const { at, doubt } = findHeader(rows.map(({ cells }) => cells.map(textOf)));
+    if (doubt) {
+      const place = { first: rows[doubt.first]?.row ?? 1, header: rows[at]?.row ?? 1, fields: doubt.fields };
+      return wrong(`${explainDoubt(['row', 'cell'], place)}${sayOthers(sheet, book)}`, 'bad_header');
+    }
+    rows.slice(0, at).forEach(pass);
+    rows.slice(at).forEach(write);
+    return undefined;
+  };
   try {
     for await (const { index, values } of streamXlsxRows(bytes, { sheet: book.name })) {
       while (shown?.done === false && shown.value.index < index) shown = await formatted?.next();
       const as = shown?.done === false && shown.value.index === index ? shown.value.cells : undefined;
       const cells = trimmed(as ? values.map((value, column) => as.get(column) ?? value) : values);
       if (cells.length === 0) continue;
-      const fields = cells.map((cell) => (width === 0 ? printName(cell, noDay) : printCell(cell, noDay, decimal)));
-      if (width === 0) {
-        width = fields.length;
-        headerRow = index + 1;
-      } else {
-        if (isFirst && width === 1 && fields.length > 1)
-          return wrong(
-            `Row ${headerRow} has one cell, and row ${index + 1} has ${fields.length}: the header seems to be in row ${index + 1}. Remove what stands above it, and send the file anew.${sayOthers(sheet, book)}`,
-            'bad_header',
-          );
-        isFirst = false;
+      const row = { row: index + 1, cells };
+      if (headerRow !== undefined && row.row < headerRow) pass(row);
+      else if (!first) write(row);
+      else if (first.push(row) >= MOST_ROWS) {
+        const refused = writeFirst(first);
+        if (refused) return refused;
       }
-      while (fields.length < width) fields.push('');
-      text += `${fields.join(DELIMITER)}\n`;
-      if (text.length < FLUSH_AT) continue;
-      written += text.length;
-      // cells share texts, and a row's last cell may be its only one
-      if (written > mostBytes)
-        return wrong(
-          `The sheet comes to more than ${Math.round(mostBytes / FLUSH_AT)} MiB of text, which is too much for a workbook of its size. Send it as CSV.`,
-          'unpacks_too_large',
-        );
-      writeSync(file, text);
-      text = '';
+      if (written > mostBytes) return refuseText(mostBytes);
     }
+    const refused = first && writeFirst(first);
+    if (refused) return refused;
+    if (written > mostBytes) return refuseText(mostBytes);
     writeSync(file, text);
   } finally {
     closeSync(file);
@@ -151,8 +202,9 @@ async function writeText(bytes: Buffer, parts: readonly Part[], { into, sheet, d
   if (width > 0) {
     const others = sayOthers(sheet, book);
     const told = others === '' ? {} : { told: `Only the first sheet was read.${others}` };
-    return { refused: null, notes: await noteColumns(bytes, book, headerRow), ...told };
+    return { refused: null, notes: await noteColumns(bytes, book, header), header, below, above, ...told };
   }
+  if (above.length > 0) return wrong(`The sheet has no header in row ${headerRow ?? 1}, nor below it.`, 'bad_header');
   return sayNothingThere(bytes, sheet, book);
 }
 
