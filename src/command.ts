@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createUser, findUserOfEmail } from './api/account/account.service.ts';
+import { createUser, findUserByEmail } from './api/account/account.service.ts';
 import { makeBackup, readBackup, requireFresh, restoreBackup } from './operator/backup.service.ts';
 import { createApiKey, revokeKey } from './api/credentials/credentials.service.ts';
 import { importProjectFile, type ImportTools } from './api/imports/imports.service.ts';
@@ -96,7 +96,7 @@ async function user(db: Database, args: string[]): Promise<void> {
     const { key: secret } = await createApiKey(db, { userId: made.id, ...key });
     say(JSON.stringify({ userId: made.id, organizationId: made.organizationId, email, apiKey: secret }, null, 2));
   } else if (verb === 'create-key') {
-    const userId = await findUserOfEmail(db, needed(values.email, '--email'));
+    const userId = await findUserByEmail(db, needed(values.email, '--email'));
     if (userId === undefined) throw new UsageError('there is no account with that address');
     say(JSON.stringify({ userId, apiKey: (await createApiKey(db, { userId, ...key })).key }, null, 2));
   } else if (verb === 'revoke-key') {
@@ -183,7 +183,7 @@ async function importFile(tools: ImportTools, args: string[]): Promise<void> {
     return;
   }
   const text = await readText(resolve(needed(positionals[0], 'FILE')));
-  const ownerId = values.owner === undefined ? undefined : await findUserOfEmail(tools.db, needed(values.owner, '--owner'));
+  const ownerId = values.owner === undefined ? undefined : await findUserByEmail(tools.db, needed(values.owner, '--owner'));
   if (values.owner !== undefined && ownerId === undefined) throw new UsageError('there is no account with that address');
   try {
     say(JSON.stringify(await importProjectFile(tools, text, ownerId), null, 2));

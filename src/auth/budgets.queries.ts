@@ -16,5 +16,5 @@ export const giveBack = (db: Queryable, kind: string, key: Buffer) =>
   db.run(sql('auth.giveBack')`update budgets set used = greatest(used - 1, 0) where kind = ${kind} and key = ${key}`);
 
 export const findBudgetWait = (db: Queryable, kind: string, key: Buffer) =>
-  db.one<{ seconds: number }>(sql('auth.budgetWait')`
-    select greatest(1, ceil(extract(epoch from ends_at - now())))::integer as seconds from budgets where kind = ${kind} and key = ${key}`);
+  db.value<number>(sql('auth.budgetWait')`
+    select greatest(1, ceil(extract(epoch from ends_at - now())))::integer from budgets where kind = ${kind} and key = ${key}`);

@@ -34,7 +34,7 @@ export const makePlaceBudgets = (perMinute: number) =>
 export async function spend(db: Queryable, secret: Buffer, budget: Budget, subject: string): Promise<number | null> {
   const key = signText(secret, 'budget', subject);
   if (await takeFromBudget(db, { ...budget, key })) return null;
-  return (await findBudgetWait(db, budget.kind, key))?.seconds ?? 1;
+  return (await findBudgetWait(db, budget.kind, key)) ?? 1;
 }
 
 /** Gives one back: what was spent turned out to be rightful. */

@@ -41,7 +41,7 @@ export const findTableAccess = (db: Queryable, userId: string, experimentId: str
 
 /** Lists the names of uploaded tables of an experiment that the caller may read, the newest 1,000 of them. */
 export const listUploadNames = (db: Queryable, userId: string, experimentId: string) =>
-  db.rows<{ name: string }>(sql('authorization.uploadNames')`
+  db.values<string>(sql('authorization.uploadNames')`
     select t.name
     from lake_tables t
     cross join decide(${userId}, 'experiment', t.experiment_id, table_action(t.kind)) d

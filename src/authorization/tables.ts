@@ -34,7 +34,7 @@ export async function openTable(db: Queryable, userId: string, experimentId: str
   if (!found) throw errors.resourceNotFound('experiment');
   if (found.kind === null || found.identifier === null) {
     const uploads = await listUploadNames(db, userId, experimentId);
-    throw errors.tableNotFound(name.slice(0, 128), suggestNames(name, ['raw_data', 'device', ...uploads.map((upload) => upload.name)]));
+    throw errors.tableNotFound(name.slice(0, 128), suggestNames(name, ['raw_data', 'device', ...uploads]));
   }
   if (found.source === null) throw errors.tableDenied(found.tableName ?? found.identifier);
   return {

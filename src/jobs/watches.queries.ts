@@ -6,5 +6,4 @@ export type Condition = Fragment;
 
 /** Finds which of these conditions hold, in their order; an undefined one always holds. */
 export const findDue = async (db: Queryable, conditions: readonly (Condition | undefined)[]): Promise<readonly boolean[]> =>
-  (await db.one<{ due: boolean[] }>(sql('jobs.findDue')`select array[${list(conditions.map((due) => due ?? fragment`true`))}] as due`))
-    ?.due ?? [];
+  (await db.value<boolean[]>(sql('jobs.findDue')`select array[${list(conditions.map((due) => due ?? fragment`true`))}]`)) ?? [];

@@ -17,7 +17,6 @@ import { findWaiting, listKinds, listMessageStates, listReasons, listTables, lis
 
 /** The parts of the service that a command works with. */
 export interface LakeTools extends Pick<Context, 'db' | 'staging' | 'pipelines' | 'objects' | 'lake' | 'lakeFolder'> {
-  /** Where the lake lies. */
   place: LakePlace;
   /** Where the settings want it. */
   wanted: LakePlace;
@@ -135,7 +134,7 @@ export interface ReplaySpan {
 
 /** Makes anew the rows of messages that arrived in a span, and lets messages that were set aside be tried again. */
 export async function replayLake(tools: LakeTools, { experimentId, from, to }: ReplaySpan) {
-  const ids = experimentId === undefined ? (await listExperiments(tools.db)).map((each) => each.experimentId) : [experimentId];
+  const ids = experimentId === undefined ? await listExperiments(tools.db) : [experimentId];
   const done = { messages: 0, rows: 0, reopened: 0 };
   for (const id of ids) {
     for (let after = -1; ;) {

@@ -292,7 +292,7 @@ test('columns with many or long values and texts that cannot be kept have no not
   const { files } = await lake.staging.stage({ tableId: id, experimentId, select: { sql: select, values: [] }, sortColumn: 'uploaded_at' });
   const states = columns.map((column) => ({ ...column, hasValues: true, exactDouble: true }));
   await lake.db.transaction((tx) => commit(tx, { tableId: id, cause: 'ingest', files, columns: states }));
-  expect(await listTablesToNote(lake.db, { limit: 100 })).toEqual([{ id }]);
+  expect(await listTablesToNote(lake.db, { limit: 100 })).toEqual([id]);
   expect(await noteValues(lake.deps, id)).toBe(files.length);
   expect(await listTablesToNote(lake.db, { limit: 100 })).toEqual([]);
   const names = await lake.db.rows<{ name: string }>(

@@ -23,7 +23,7 @@ export const upsertProfile = (db: Queryable, profile: { userId: string; firstNam
     on conflict (user_id) do update set first_name = excluded.first_name, last_name = excluded.last_name, updated_at = now()`);
 
 export const findUserByEmail = (db: Queryable, email: string) =>
-  db.one<{ id: string }>(sql('account.findUserByEmail')`select id from users where email = canonical_email(${email})`);
+  db.value<string>(sql('account.findUserByEmail')`select id from users where email = canonical_email(${email})`);
 
 export const findAccountUser = (db: Queryable, userId: string) =>
   db.one<AccountUser>(sql('account.findAccountUser')`

@@ -3,7 +3,9 @@ import { audit } from '../../auth/audit.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { cleanName } from '../../contract/names.ts';
 import { errors } from '../../errors.ts';
-import { findUserByEmail, insertMember, insertPersonalOrganization, insertUser, upsertProfile } from './account.queries.ts';
+import { insertMember, insertPersonalOrganization, insertUser, upsertProfile } from './account.queries.ts';
+
+export { findUserByEmail } from './account.queries.ts';
 
 export interface NewAccount {
   /** Null for a person who came from a provider that proved no address. */
@@ -46,6 +48,3 @@ export const createUser = (db: Database, user: NewUser): Promise<{ id: string; o
     await upsertProfile(tx, { userId: made.id, firstName: user.firstName, lastName: user.lastName });
     return made;
   });
-
-/** Finds the account of an address, if there is one. */
-export const findUserOfEmail = async (db: Database, email: string): Promise<string | undefined> => (await findUserByEmail(db, email))?.id;

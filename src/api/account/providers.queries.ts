@@ -3,8 +3,8 @@ import { sql } from '../../database/sql.ts';
 import type { LinkedAccount } from './providers.model.ts';
 
 export const findLinkedUser = (db: Queryable, provider: string, accountId: string) =>
-  db.one<{ userId: string }>(sql('account.findLinkedUser')`
-    select a.user_id as "userId" from provider_accounts a join users u on u.id = a.user_id and u.deleted_at is null
+  db.value<string>(sql('account.findLinkedUser')`
+    select a.user_id from provider_accounts a join users u on u.id = a.user_id and u.deleted_at is null
     where a.provider = ${provider} and a.account_id = ${accountId}`);
 
 /** Links an account of a provider. Answers 0 when it is linked already. */

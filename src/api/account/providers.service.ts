@@ -95,7 +95,7 @@ interface Joined {
  */
 async function join(tx: Transaction, provider: ProviderName, identity: ProviderIdentity): Promise<Joined | ProviderFailure> {
   const linked = await findLinkedUser(tx, provider, identity.accountId);
-  if (linked) return { userId: linked.userId, isNew: false };
+  if (linked !== undefined) return { userId: linked, isNew: false };
   if (identity.unverified) return 'email_not_verified';
   const email = identity.email === null ? null : canonicaliseAddress(identity.email);
   const made = await createAccount(tx, { email, name: identity.name.slice(0, 200), verified: email !== null });
@@ -123,9 +123,7 @@ async function link(
       await audit(tx, by, { action: 'provider.linked', subjectId: userId, details: { provider } });
     return findLinkedUser(tx, provider, identity.accountId);
   });
-  return owner?.userId === userId
-    ? { linked: true, destination: flow.destination }
-    : failed(ctx, flow, 'account_already_linked_to_different_user');
+  return owner === userId ? { linked: true, destination: flow.destination } : failed(ctx, flow, 'account_already_linked_to_different_user');
 }
 
 /**

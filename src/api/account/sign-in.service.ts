@@ -120,7 +120,7 @@ export async function signInByCode(ctx: Context, visit: Visit, given: { email: s
     const redeemed = await redeemCode(tx, ctx.config.secret, { address, browser }, given.otp.trim());
     if (redeemed === 'right') return beginSession(ctx, tx, visit, { userId: await ensurePerson(tx, address, given.name), method: 'email' });
     const reason = typeof redeemed === 'string' ? redeemed : 'budget';
-    await auditRefusal(tx, visit, { method: 'email', reason, userId: (await findUserByEmail(tx, address))?.id });
+    await auditRefusal(tx, visit, { method: 'email', reason, userId: await findUserByEmail(tx, address) });
     return redeemed;
   });
   if (typeof outcome === 'string' || 'wait' in outcome) throw refusalOf(outcome);

@@ -73,7 +73,6 @@ export async function compactTables(
       });
       if (before > 0) compacted.push({ tableId: id, before, after });
     });
-  for (const { id } of await listTablesToNote(deps.db, { limit, except: listResting() }))
-    await attempt(id, () => noteValues(deps, id, signal));
+  for (const id of await listTablesToNote(deps.db, { limit, except: listResting() })) await attempt(id, () => noteValues(deps, id, signal));
   return compacted;
 }

@@ -21,8 +21,8 @@ export const listContributors = (db: Queryable, experimentId: string) =>
 
 /** The experiments whose identity dimension names a person. */
 export const listExperimentsNaming = (db: Queryable, userId: string) =>
-  db.rows<{ experimentId: string }>(sql('data.listExperimentsNaming')`
-    select experiment_id as "experimentId" from uploads where created_by = ${userId}
+  db.values<string>(sql('data.listExperimentsNaming')`
+    select experiment_id from uploads where created_by = ${userId}
     union select experiment_id from annotators where user_id = ${userId}
     union select experiment_id from contributors where user_id = ${userId}
     union select m.experiment_id from resources r join devices d on d.id = r.id join measuring_devices m on m.client_id = d.thing_name where r.created_by = ${userId}

@@ -42,7 +42,7 @@ export async function refreshChangedIdentities(
     signal.throwIfAborted();
     const change = await claimIdentityChange(ctx.db, readSeconds);
     if (!change) return;
-    const experiments = (await listExperimentsNaming(ctx.db, change.userId)).map(({ experimentId }) => experimentId);
+    const experiments = await listExperimentsNaming(ctx.db, change.userId);
     let files = 0;
     for (const experimentId of experiments) {
       signal.throwIfAborted();

@@ -62,10 +62,10 @@ export const listManageable = (db: Queryable, userId: string, deviceIds: readonl
     from devices d where d.id = any (${deviceIds}::uuid[]) order by d.id for share of d`);
 
 export const insertMembers = (db: Queryable, member: { groupId: string; deviceIds: readonly string[]; addedBy: string }) =>
-  db.rows<{ deviceId: string }>(sql('deviceGroups.addMembers')`
+  db.values<string>(sql('deviceGroups.addMembers')`
     insert into device_group_members (group_id, device_id, added_by, added_at)
     select ${member.groupId}, id, ${member.addedBy}, clock_timestamp() from unnest(${member.deviceIds}::uuid[]) with ordinality as given (id, position) order by position
-    on conflict do nothing returning device_id as "deviceId"`);
+    on conflict do nothing returning device_id`);
 
 export const deleteMember = (db: Queryable, groupId: string, deviceId: string) =>
   db.run(sql('deviceGroups.removeMember')`delete from device_group_members where group_id = ${groupId} and device_id = ${deviceId}`);

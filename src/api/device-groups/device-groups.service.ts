@@ -87,8 +87,8 @@ export const addMembers = (ctx: Context, caller: Caller, groupId: string, device
     const denied = pointTo((id) => found.get(id) === false, 'is a device that you may not manage');
     if (denied.length > 0) throw errors.actionDenied('manage', 'device').with({ problems: denied });
     const added = await insertMembers(tx, { groupId, deviceIds: wanted, addedBy: caller.userId });
-    const details = { deviceIds: added.map(({ deviceId }) => deviceId) };
-    if (added.length > 0) await audit(tx, caller, { action: 'device-group.member-added', resource: { type, id: groupId }, details });
+    if (added.length > 0)
+      await audit(tx, caller, { action: 'device-group.member-added', resource: { type, id: groupId }, details: { deviceIds: added } });
   });
 
 /** Takes a device out of a group. It is no error when the device is not a member. */

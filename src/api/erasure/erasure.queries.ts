@@ -22,5 +22,5 @@ export const completeErasure = (db: Queryable, id: string) =>
   db.run(sql('erasure.completeErasure')`update erasures set status = 'completed', completed_at = now() where id = ${id}`);
 
 export const listUnfinished = (db: Queryable, limit: number) =>
-  db.rows<{ erasureId: string }>(sql('erasure.listUnfinished')`
-    select id as "erasureId" from erasures where status <> 'completed' order by created_at limit ${limit}`);
+  db.values<string>(sql('erasure.listUnfinished')`
+    select id from erasures where status <> 'completed' order by created_at limit ${limit}`);

@@ -54,6 +54,6 @@ export async function eraseStores(ctx: Context, erasureId: string): Promise<void
 export const wakeErasures = (ctx: Context): Promise<void> =>
   ctx.db.transaction(async (tx) => {
     const unfinished = await listUnfinished(tx, 1_000);
-    const jobs = unfinished.map((payload) => ({ payload, key: payload.erasureId }));
+    const jobs = unfinished.map((erasureId) => ({ payload: { erasureId }, key: erasureId }));
     await ctx.jobs.enqueueAll(ERASE_EXPERIMENT, jobs, tx);
   });

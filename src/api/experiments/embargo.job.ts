@@ -13,12 +13,12 @@ export const embargoJob = (ctx: Context): JobHandler => ({
   run: async (_payload, signal) => {
     for (let published = AT_ONCE; published === AT_ONCE && !signal.aborted;)
       published = await ctx.db.transaction(async (tx) => {
-        const rows = await publishPassedEmbargoes(tx, AT_ONCE);
-        for (const { id } of rows) {
+        const ids = await publishPassedEmbargoes(tx, AT_ONCE);
+        for (const id of ids) {
           await publishEvent(ctx, tx, { kind: 'experiment.published', experimentId: id, facts: { by: 'embargo' } });
           await auditExperiment(tx, null, id, 'experiment.published', { by: 'embargo' });
         }
-        return rows.length;
+        return ids.length;
       });
   },
 });

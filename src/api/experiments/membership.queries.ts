@@ -42,8 +42,8 @@ export const lockRequester = (db: Queryable, userId: string) =>
 
 /** Who answers for an experiment: living owners of its organization, and people with a grant of full control. */
 export const listAnswerable = (db: Queryable, experimentId: string) =>
-  db.rows<{ userId: string }>(sql('experiments.listAnswerable')`
-    select s.user_id as "userId" from resources r join organization_staff s on s.organization_id = r.organization_id and s.is_owner where r.id = ${experimentId}
+  db.values<string>(sql('experiments.listAnswerable')`
+    select s.user_id from resources r join organization_staff s on s.organization_id = r.organization_id and s.is_owner where r.id = ${experimentId}
     union
     select user_id from covering_grants where resource_id = ${experimentId}`);
 

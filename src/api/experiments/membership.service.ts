@@ -50,7 +50,7 @@ export const requestToContribute = (
       await enqueueNotices(
         ctx,
         tx,
-        answerable.map(({ userId }) => ({ kind: 'experiment-join-request', requestId: id, recipientId: userId })),
+        answerable.map((recipientId) => ({ kind: 'experiment-join-request', requestId: id, recipientId })),
       );
     }
     const pending = (await findPendingRequest(tx, experimentId, caller.userId)) ?? refuse(errors.conflict());

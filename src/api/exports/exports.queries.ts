@@ -155,17 +155,17 @@ export const anySilentExport = fragment`exists (select from exports where ${sile
 
 /** Finds exports that nobody works on, and counts them as put into the queue now. */
 export const takeSilentExports = (db: Queryable) =>
-  db.rows<{ exportId: string }>(sql('exports.takeSilent')`
+  db.values<string>(sql('exports.takeSilent')`
     update exports set queued_at = now()
     where id in (
       select id from exports where ${silent}
       order by queued_at limit 100)
-    returning id as "exportId"`);
+    returning id`);
 
 /** Completed exports whose time has passed, and whose file is still kept. */
 export const listExpiring = (db: Queryable, limit: number) =>
-  db.rows<{ exportId: string }>(sql('exports.listExpiring')`
-    select id as "exportId" from exports where status = 'completed' and expired_at is null and expires_at <= now() order by expires_at limit ${limit}`);
+  db.values<string>(sql('exports.listExpiring')`
+    select id from exports where status = 'completed' and expired_at is null and expires_at <= now() order by expires_at limit ${limit}`);
 
 /** Lets files of these experiments that may hold people's names, and are being written, begin anew. Waits for those that are being completed. */
 export const reopenNamedExports = (db: Queryable, experiments: readonly string[]) =>
@@ -182,7 +182,7 @@ export const markExpired = (db: Queryable, exportId: string) =>
   db.run(sql('exports.markExpired')`update exports set expired_at = now() where id = ${exportId}`);
 
 export const listExportsToErase = (db: Queryable, experimentId: string) =>
-  db.rows<{ exportId: string }>(sql('exports.listToErase')`select id as "exportId" from exports where experiment_id = ${experimentId}`);
+  db.values<string>(sql('exports.listToErase')`select id from exports where experiment_id = ${experimentId}`);
 
 export const deleteExportsOf = (db: Queryable, experimentId: string) =>
   db.run(sql('exports.deleteOf')`delete from exports where experiment_id = ${experimentId}`);

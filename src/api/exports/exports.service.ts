@@ -225,7 +225,7 @@ export async function removeExport(ctx: Context, caller: Caller, path: ExportPat
 /** Removes the exports of a deleted experiment with their files. */
 export async function eraseExports(ctx: Context, experimentId: string): Promise<{ rows: number; bytes: number }> {
   let bytes = 0;
-  for (const { exportId } of await listExportsToErase(ctx.db, experimentId)) {
+  for (const exportId of await listExportsToErase(ctx.db, experimentId)) {
     bytes += await removeObjects(ctx, exportId);
     await ctx.objects.erase(`${printObjectKey('exports', exportId)}/`);
   }

@@ -185,7 +185,7 @@ export async function writeExport(ctx: Context, exportId: string, signal: AbortS
 
 /** Enqueues exports that nobody works on, so that none waits for ever. */
 export async function wakeExports(ctx: Context): Promise<void> {
-  for (const { exportId } of await takeSilentExports(ctx.db)) await ctx.jobs.enqueue(WRITE_EXPORT, { exportId }, { key: exportId });
+  for (const exportId of await takeSilentExports(ctx.db)) await ctx.jobs.enqueue(WRITE_EXPORT, { exportId }, { key: exportId });
 }
 
 const BATCH = 100;
@@ -194,7 +194,7 @@ const BATCH = 100;
 export async function expireExports(ctx: Context): Promise<void> {
   for (;;) {
     const expiring = await listExpiring(ctx.db, BATCH);
-    for (const { exportId } of expiring) {
+    for (const exportId of expiring) {
       await removeObjects(ctx, exportId);
       await markExpired(ctx.db, exportId);
     }

@@ -260,7 +260,7 @@ const AT_ONCE = 2;
 export async function runWaitingMacros(ctx: Context, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await startQueued(ctx, signal);
-    const waiting = (await listDue(ctx.db, 100)).map(({ experimentId }) => experimentId);
+    const waiting = await listDue(ctx.db, 100);
     if (waiting.length === 0) return;
     const take = async () => {
       for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) await runOne(ctx, next, signal);

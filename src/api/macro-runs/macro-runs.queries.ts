@@ -31,8 +31,8 @@ export const anyMacroWorkDue = fragment`exists (select from macro_work where nex
 
 /** Experiments with work that is due, those that wait longest first. */
 export const listDue = (db: Queryable, limit: number) =>
-  db.rows<{ experimentId: string }>(sql('macroRuns.listDue')`
-    select experiment_id as "experimentId" from macro_work where next_at <= now() group by experiment_id order by min(next_at) limit ${limit}`);
+  db.values<string>(sql('macroRuns.listDue')`
+    select experiment_id from macro_work where next_at <= now() group by experiment_id order by min(next_at) limit ${limit}`);
 
 export type Work = Required<Omit<NewWork, 'delay' | 'rowIds'>> & { experimentId: string; rowIds: string[] };
 
@@ -153,8 +153,8 @@ export const stopOnNew = (tx: Transaction, experimentId: string, macroId: string
 
 /** Macros that an experiment runs on every new measurement. */
 export const listOnNew = (db: Queryable, experimentId: string) =>
-  db.rows<{ macroId: string }>(sql('macroRuns.listOnNew')`
-    select macro_id as "macroId" from experiment_macros where experiment_id = ${experimentId} and runs_on_new order by macro_id`);
+  db.values<string>(sql('macroRuns.listOnNew')`
+    select macro_id from experiment_macros where experiment_id = ${experimentId} and runs_on_new order by macro_id`);
 
 /** Inserts a request to run a macro again. Answers undefined when one is already queued or running. */
 export const insertReprocess = (

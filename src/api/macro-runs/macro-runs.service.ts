@@ -83,7 +83,7 @@ function listNewWork(measurements: readonly MeasurementRow[], { onAll, attachedT
 /** Enqueues the work of macros on new measurements, in the transaction that stores them. */
 export async function enqueueMacros(tx: Transaction, experimentId: string, stored: readonly (readonly MeasurementRow[])[]): Promise<void> {
   const measurements = stored.flat();
-  const onAll = (await listOnNew(tx, experimentId)).map(({ macroId }) => macroId);
+  const onAll = await listOnNew(tx, experimentId);
   const attachedTo = await findAttached(tx, experimentId, measurements);
   const byDevices = measurements.filter((row) => row.senderId === null && (row.toRun.length > 0 || attachedTo(row).length > 0));
   const things = [...new Set(byDevices.flatMap(({ clientId }) => clientId ?? []))];

@@ -108,14 +108,8 @@ export async function adoptObjects(ctx: Context, signal: AbortSignal, afterMs = 
   let adopted = 0;
   let batch: ObjectFacts[] = [];
   const adopt = async () => {
-    const known = new Set(
-      (
-        await listKnownObjects(
-          ctx.db,
-          batch.map(({ key }) => key),
-        )
-      ).map(({ objectKey: key }) => key),
-    );
+    const keys = batch.map(({ key }) => key);
+    const known = new Set(await listKnownObjects(ctx.db, keys));
     for (const facts of batch) if (!known.has(facts.key) && (await tryObject(ctx, facts, signal))) adopted += 1;
     batch = [];
   };

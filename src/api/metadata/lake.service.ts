@@ -10,7 +10,7 @@ import { DEVICE, listEntries } from './records.ts';
 
 /** Loads the columns that the metadata tables of an experiment add to its measurements. */
 export const loadMetadataColumns = async (db: Queryable, experimentId: string): Promise<MetadataColumn[]> =>
-  mergeColumns((await listShapes(db, experimentId)).map(({ shape }) => shape));
+  mergeColumns(await listShapes(db, experimentId));
 
 /**
  * Brings the lake up to date with the metadata tables of an experiment. This happens inside the transaction that changes them, so that the next read sees both
@@ -29,7 +29,7 @@ export async function refreshMetadata(ctx: Context, tx: Transaction, experimentI
 
 /** Writes the metadata tables of those experiments of which the lake has none. */
 export async function refreshStale(ctx: Context): Promise<void> {
-  for (const { experimentId } of await listStale(ctx.db, 1_000))
+  for (const experimentId of await listStale(ctx.db, 1_000))
     await ctx.db.transaction(async (tx) => {
       if (await isExperimentLocked(tx, experimentId)) await refreshMetadata(ctx, tx, experimentId);
     });

@@ -20,13 +20,13 @@ export const listRecordsOldestFirst = (db: Queryable, experimentId: string) =>
 
 /** Lists what each table adds to measurements, oldest first, without its rows. */
 export const listShapes = (db: Queryable, experimentId: string) =>
-  db.rows<{ shape: MetadataShape }>(sql('metadata.listShapes')`
+  db.values<MetadataShape>(sql('metadata.listShapes')`
     select shape from metadata_records where experiment_id = ${experimentId} order by created_at, id`);
 
 /** Lists experiments whose metadata tables have never been written to the lake. */
 export const listStale = (db: Queryable, most: number) =>
-  db.rows<{ experimentId: string }>(sql('metadata.listStale')`
-    select distinct m.experiment_id as "experimentId" from metadata_records m
+  db.values<string>(sql('metadata.listStale')`
+    select distinct m.experiment_id from metadata_records m
     where not exists (select from lake_tables t where t.experiment_id = m.experiment_id and t.kind = 'metadata_record' and t.version > 0) limit ${most}`);
 
 /** Counts an experiment's records and the characters that they hold together, leaving out the record that is about to change. */

@@ -15,7 +15,7 @@ export const listWithMetadata = (db: Queryable, userId: string) =>
     select ${columns} from organization_members m join organizations o on o.id = m.organization_id where m.user_id = ${userId} order by o.created_at, o.id`);
 
 export const findIdBySlug = (db: Queryable, slug: string) =>
-  db.one<{ id: string }>(sql('organizations.findIdBySlug')`select id from organizations where slug = ${slug}`);
+  db.value<string>(sql('organizations.findIdBySlug')`select id from organizations where slug = ${slug}`);
 
 /** Inserts an organization. Answers 0 when the slug is taken. */
 export const insertOrganization = (db: Queryable, id: string, row: OrganizationChanges & { name: string; slug: string }) =>
@@ -56,8 +56,8 @@ export const listMembersWithUsers = (db: Queryable, organizationId: string) =>
     order by m.created_at, m.id`);
 
 export const findMemberByEmail = (db: Queryable, organizationId: string, email: string) =>
-  db.one<{ userId: string }>(sql('organizations.findMemberByEmail')`
-    select m.user_id as "userId" from organization_members m join users u on u.id = m.user_id
+  db.value<string>(sql('organizations.findMemberByEmail')`
+    select m.user_id from organization_members m join users u on u.id = m.user_id
     where m.organization_id = ${organizationId} and u.email = canonical_email(${email})`);
 
 export const findUserAddress = (db: Queryable, userId: string) =>

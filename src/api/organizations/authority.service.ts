@@ -85,7 +85,7 @@ export const createOrganization = (ctx: Context, caller: Caller, body: NewOrgani
 /** Requires a valid slug that nobody has taken. Errors: slugInvalid, slugReserved, organizationSlugAlreadyTaken. */
 export async function requireFreeSlug(ctx: Context, slug: string): Promise<void> {
   checkSlug(slug);
-  if (await findIdBySlug(ctx.db, slug)) throw errors.organizationSlugAlreadyTaken();
+  if ((await findIdBySlug(ctx.db, slug)) !== undefined) throw errors.organizationSlugAlreadyTaken();
 }
 
 /** Locks an organization that the caller is in. Errors: `refusal`, also for an organization that does not exist. */
@@ -124,7 +124,7 @@ export const changeOrganization = (ctx: Context, caller: Caller, id: string, cha
     if (change.slug !== undefined) {
       checkSlug(change.slug);
       const taken = await findIdBySlug(tx, change.slug);
-      if (taken && taken.id !== id) throw errors.organizationSlugAlreadyTaken();
+      if (taken !== undefined && taken !== id) throw errors.organizationSlugAlreadyTaken();
     }
     const fields = listGiven(change, FIELDS);
     if (fields.length > 0) {
@@ -168,7 +168,7 @@ export async function loadFullOrganization(
 ): Promise<FullOrganization | null> {
   const slug = asked.slug === '' ? undefined : asked.slug;
   if (slug === undefined && asked.id !== undefined && asked.id !== '' && !isUuid(asked.id)) throw errors.invalidId('organizationId');
-  const id = slug === undefined ? (asked.id === '' ? undefined : asked.id) : (await findIdBySlug(ctx.db, slug))?.id;
+  const id = slug === undefined ? (asked.id === '' ? undefined : asked.id) : await findIdBySlug(ctx.db, slug);
   if (slug === undefined && id === undefined) return null;
   const standing = id === undefined ? undefined : await findStanding(ctx.db, id, caller.userId);
   const organization = id === undefined ? undefined : await findWithMetadata(ctx.db, id);

@@ -73,5 +73,5 @@ export const cancelInvitationsBy = (db: Queryable, organizationId: string, invit
     where organization_id = ${organizationId} and inviter_id = ${inviterId} and status = 'pending' and role <> all (${offerable}::text[])`);
 
 export const listInvitedTeams = (db: Queryable, invitationId: string) =>
-  db.rows<{ teamId: string }>(sql('organizations.listInvitedTeams')`
-    select team_id as "teamId" from organization_invitation_teams where invitation_id = ${invitationId} order by team_id`);
+  db.values<string>(sql('organizations.listInvitedTeams')`
+    select team_id from organization_invitation_teams where invitation_id = ${invitationId} order by team_id`);

@@ -67,7 +67,7 @@ export const invite = (ctx: Context, caller: Caller, body: NewOrganizationInvita
     if (!standing.isAdmin) throw errors.youAreNotAllowedToInviteUsersToThisOrganization();
     if (standing.isPersonal) throw errors.personalWorkspace();
     if (role === 'owner' && !standing.isOwner) throw errors.youAreNotAllowedToInviteUserWithThisRole();
-    if (await findMemberByEmail(tx, organizationId, email)) throw errors.userIsAlreadyAMemberOfThisOrganization();
+    if ((await findMemberByEmail(tx, organizationId, email)) !== undefined) throw errors.userIsAlreadyAMemberOfThisOrganization();
     const pending = await findPendingInvitation(tx, organizationId, email);
     if (pending && !pending.isExpired) {
       if (body.resend !== true) throw errors.userIsAlreadyInvitedToThisOrganization();
@@ -127,7 +127,7 @@ export const acceptInvitation = (ctx: Context, caller: Caller, id: string): Prom
     if ((await endInvitation(tx, id, 'accepted')) === 0) throw errors.invitationNotFound();
     const full = () => errors.organizationMembershipLimitReached();
     const member = await admit(tx, caller, { organizationId, userId: caller.userId, role: invitation.role as MembershipRole }, { full });
-    for (const { teamId } of await listInvitedTeams(tx, id)) await joinTeam(tx, caller, { teamId, organizationId, userId: caller.userId });
+    for (const teamId of await listInvitedTeams(tx, id)) await joinTeam(tx, caller, { teamId, organizationId, userId: caller.userId });
     await audit(tx, caller, { action: 'organization.invitation-accepted', organizationId, details: { invitationId: id } });
     return { invitation: await mustFind(tx, id), member: makeManagedMember(member) };
   });

@@ -52,7 +52,7 @@ export const removeMember = (ctx: Context, caller: Caller, organizationId: strin
   ctx.db.transaction(async (tx) => {
     const { standing, members } = await lockOwn(tx, caller, organizationId);
     if (!standing.isAdmin) throw errors.youAreNotAllowedToDeleteThisMember();
-    const userId = memberIdOrEmail.includes('@') ? (await findMemberByEmail(tx, organizationId, memberIdOrEmail))?.userId : undefined;
+    const userId = memberIdOrEmail.includes('@') ? await findMemberByEmail(tx, organizationId, memberIdOrEmail) : undefined;
     const target = members.find((member) => member.id === memberIdOrEmail.toLowerCase() || member.userId === userId);
     if (!target) throw errors.memberNotFound();
     if (standing.isPersonal) throw errors.personalWorkspace();

@@ -8,7 +8,7 @@ import type { GranteeType, GrantRoleName, SharedType } from './sharing.model.ts'
 
 /** Keeps accounts from being closed until the transaction ends, in id order. */
 export const lockAccounts = (db: Queryable, userIds: readonly string[]) =>
-  db.rows<{ id: string }>(sql('sharing.lockAccounts')`
+  db.values<string>(sql('sharing.lockAccounts')`
     select id from users where id = any (${userIds}::uuid[]) and deleted_at is null order by id for share`);
 
 /** Keeps the owners and admins of organizations as they are until the transaction ends, in id order. */

@@ -15,5 +15,5 @@ export const findHome = (db: Queryable, userId: string, organizationId: string |
 
 /** Lists those of these people who can be given a grant. */
 export const listActivePeople = (db: Queryable, userIds: readonly string[]) =>
-  db.rows<{ userId: string }>(sql('sharing.listActivePeople')`
-    select user_id as "userId" from people where user_id = any (${userIds}::uuid[]) and is_active`);
+  db.values<string>(sql('sharing.listActivePeople')`
+    select user_id from people where user_id = any (${userIds}::uuid[]) and is_active`);

@@ -29,7 +29,7 @@ export const findVisualization = (db: Queryable, experimentId: string, id: strin
 
 /** Which of these charts belong to another experiment. */
 export const listForeignVisualizations = (db: Queryable, experimentId: string, ids: readonly string[]) =>
-  db.rows<{ id: string }>(sql('visualizations.listForeign')`
+  db.values<string>(sql('visualizations.listForeign')`
     select v.id from visualizations v where v.id = any (${ids}::uuid[]) and v.experiment_id <> ${experimentId}`);
 
 export type VisualizationRow = Omit<Visualization, 'createdByName' | 'createdAt' | 'updatedAt' | 'config'> & { config: object };

@@ -100,4 +100,4 @@ export const removeVisualization = (ctx: Context, caller: Caller, target: PartTa
 
 /** Finds those of these charts that belong to another experiment and so may not be shown in this one. */
 export const findForeignVisualizations = async (db: Queryable, experimentId: string, ids: readonly string[]): Promise<Set<string>> =>
-  new Set(ids.length === 0 ? [] : (await listForeignVisualizations(db, experimentId, ids)).map(({ id }) => id));
+  new Set(ids.length === 0 ? [] : await listForeignVisualizations(db, experimentId, ids));

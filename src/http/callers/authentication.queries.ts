@@ -73,8 +73,8 @@ export const touchKey = (db: Queryable, keyId: string) =>
 
 /** Seconds until a key that has used up its window may call again. */
 export const findKeyWait = (db: Queryable, keyId: string) =>
-  db.one<{ seconds: number }>(sql('http.keyWait')`
-    select coalesce(min(61 - age), 1)::integer as seconds
+  db.value<number>(sql('http.keyWait')`
+    select coalesce(min(61 - age), 1)::integer
     from (
       select n + floor(extract(epoch from clock_timestamp()))::bigint - w.second as age, w.accepted[n + 1] - w.accepted[n + 2] as count
       from api_key_windows w, generate_series(0, 60) n

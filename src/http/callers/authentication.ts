@@ -72,7 +72,7 @@ async function spendRate(request: Request, response: Response, admission: Admiss
     response.setHeader('RateLimit', `"key";r=${admission.rateLimit - admission.used};t=60`);
     return;
   }
-  const wait = (await findKeyWait(getContext(request).admission, admission.keyId))?.seconds ?? 1;
+  const wait = (await findKeyWait(getContext(request).admission, admission.keyId)) ?? 1;
   response.setHeader('RateLimit', `"key";r=0;t=${wait}`);
   throw errors.rateLimited(wait).with({ retryAfter: wait });
 }

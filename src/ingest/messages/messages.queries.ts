@@ -28,7 +28,7 @@ export function insertMessages(db: Queryable, messages: readonly NewMessage[], b
     before += bodies[at]?.byteLength ?? 0;
     return { ...message, from: from + 1 };
   });
-  return db.rows<{ id: string }>(sql('messages.insert')`
+  return db.values<string>(sql('messages.insert')`
     with added as (
       insert into inbox (id, experiment_id, source, client_id, user_id, protocol_id, byte_count, object_key, body)
       select m.id, m."experimentId", decode(m.source, 'hex'), m."clientId", m."userId", m."protocolId", m."byteCount", m."objectKey",
@@ -108,10 +108,8 @@ const longAt = (bytes: Buffer, at: number): number => bytes.readInt32BE(at * 8) 
 
 /** The place of the newest pending message of an experiment; 0 when there is none. */
 export const findNewest = async (db: Queryable, experimentId: string): Promise<number> =>
-  (
-    await db.one<{ ordinal: number }>(sql('messages.findNewest')`
-      select ordinal from pending_messages where experiment_id = ${experimentId} order by experiment_id desc, ordinal desc limit 1`)
-  )?.ordinal ?? 0;
+  (await db.value<number>(sql('messages.findNewest')`
+    select ordinal from pending_messages where experiment_id = ${experimentId} order by experiment_id desc, ordinal desc limit 1`)) ?? 0;
 
 /**
  * Lists the oldest pending messages of an experiment, or the oldest behind the place `after` in the order of arrival: up to about `bytes`, and at least one.
@@ -166,7 +164,7 @@ export const listHandled = (
 
 /** Experiments that have messages. */
 export const listExperiments = (db: Queryable) =>
-  db.rows<{ experimentId: string }>(sql('messages.listExperiments')`select distinct experiment_id as "experimentId" from inbox`);
+  db.values<string>(sql('messages.listExperiments')`select distinct experiment_id from inbox`);
 
 /**
  * Makes those messages of an experiment pending again that were set aside, wholly or in part. With `arrived` these are only the ones that arrived in that time.
@@ -230,23 +228,20 @@ export const noteReports = (tx: Queryable, reports: readonly (MessageReport & { 
 
 /** Of these places in the order of arrival, those that nobody has handled yet. */
 export const listStillPending = (db: Queryable, experimentId: string, ordinals: readonly number[]) =>
-  db.rows<{ ordinal: number }>(sql('messages.stillPending')`
+  db.values<number>(sql('messages.stillPending')`
     select ordinal from pending_messages where experiment_id = ${experimentId} and ordinal = any (string_to_array(${ordinals.join(',')}, ',')::bigint[])`);
 
 /** Answers the place of the next change in the order of annotation changes. */
 export const findNextAnnotationChange = async (db: Queryable) =>
-  (await db.one<{ sequence: number }>(sql('messages.nextAnnotationChange')`select nextval('annotation_changes') as sequence`))?.sequence ??
-  0;
+  (await db.value<number>(sql('messages.nextAnnotationChange')`select nextval('annotation_changes')`)) ?? 0;
 
 /**
  * Notes a try of messages before it is made, so that a message that ends the process is found. The messages are those from place `first` to place `last` in the
  * order of arrival. Answers the id of the try.
  */
-export const noteTry = async (db: Queryable, experimentId: string, { first, last }: { first: number; last: number }) =>
-  (
-    await db.one<{ id: number }>(sql('messages.noteTry')`
-      insert into message_tries (experiment_id, first_ordinal, last_ordinal) values (${experimentId}, ${first}, ${last}) returning id`)
-  )?.id;
+export const noteTry = (db: Queryable, experimentId: string, { first, last }: { first: number; last: number }) =>
+  db.value<number>(sql('messages.noteTry')`
+    insert into message_tries (experiment_id, first_ordinal, last_ordinal) values (${experimentId}, ${first}, ${last}) returning id`);
 
 /** Notes that a try ends at an earlier place in the order of arrival. */
 export const shortenTry = (db: Queryable, id: number, last: number) =>
@@ -255,9 +250,9 @@ export const shortenTry = (db: Queryable, id: number, last: number) =>
 export const takeBackTry = (db: Queryable, id: number) => db.run(sql('messages.takeBackTry')`delete from message_tries where id = ${id}`);
 
 export const insertContributors = (db: Queryable, experimentId: string, userIds: readonly string[]) =>
-  db.rows<{ userId: string }>(sql('messages.insertContributors')`
+  db.values<string>(sql('messages.insertContributors')`
     insert into contributors (experiment_id, user_id) select ${experimentId}, u.id from users u where u.id = any (${userIds}::uuid[])
-    on conflict do nothing returning user_id as "userId"`);
+    on conflict do nothing returning user_id`);
 
 /** Lists messages that were set aside before a time, with the keys of their bytes. */
 export const listExpired = (db: Queryable, before: Date, limit: number) =>
@@ -282,5 +277,5 @@ export const deleteContributors = (db: Queryable, experimentId: string) =>
   db.run(sql('messages.deleteContributors')`delete from contributors where experiment_id = ${experimentId}`);
 
 export const listKnownObjects = (db: Queryable, keys: readonly string[]) =>
-  db.rows<{ objectKey: string }>(sql('messages.knownObjects')`
-    select object_key as "objectKey" from inbox where object_key = any (${keys}::text[])`);
+  db.values<string>(sql('messages.knownObjects')`
+    select object_key from inbox where object_key = any (${keys}::text[])`);

@@ -71,7 +71,7 @@ export async function storeMessages(db: Queryable, arrivals: readonly NewArrival
     };
   });
   const bodies = arrivals.map(({ body }) => (body instanceof Uint8Array ? body : null));
-  return (await queries.insertMessages(db, rows, bodies)).map(({ id }) => id);
+  return queries.insertMessages(db, rows, bodies);
 }
 
 /** One message of the inbox, taken apart. `refused`: why the message may not be stored at all; it waits for a replay. */
@@ -102,7 +102,6 @@ const NONE: MessageReport['reasons'] = {};
 interface Sorted {
   /** The rows of each new measurement: one, or one for each element of its burst. */
   measurements: MeasurementRow[][];
-  /** The sources that are new. */
   sources: NewSource[];
   reports: MessageReport[];
 }
@@ -178,7 +177,7 @@ async function sortOut(
 const ordinalsOf = (messages: readonly ReadMessage[]) => messages.map(({ arrival }) => arrival.ordinal);
 
 async function stillThere(db: Database, experimentId: string, messages: readonly ReadMessage[]): Promise<ReadMessage[]> {
-  const pending = new Set((await queries.listStillPending(db, experimentId, ordinalsOf(messages))).map(({ ordinal }) => ordinal));
+  const pending = new Set(await queries.listStillPending(db, experimentId, ordinalsOf(messages)));
   return messages.filter(({ arrival }) => pending.has(arrival.ordinal));
 }
 

@@ -20,7 +20,7 @@ export async function removeUncommitted(
   const paths = written.flatMap((staged) => staged?.files.map(({ path }) => path) ?? []);
   if (paths.length === 0) return;
   try {
-    const known = new Set((await listKnownPaths(db, paths)).map(({ path }) => path));
+    const known = new Set(await listKnownPaths(db, paths));
     await staging.remove(paths.filter((path) => !known.has(path)));
   } catch {
     // the caller reports the failure that led here, not this one

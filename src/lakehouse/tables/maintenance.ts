@@ -108,10 +108,8 @@ export async function compactTable(
 }
 
 /** Tables with large files, which compaction leaves as they are, whose values are not noted yet. */
-export const listTablesToNote = (
-  db: Database,
-  { limit, except = [] }: { limit: number; except?: readonly string[] },
-): Promise<{ id: string }[]> => queries.listTablesWithoutNotes(db, { atLeast: SMALL_ROWS, limit, except });
+export const listTablesToNote = (db: Database, { limit, except = [] }: { limit: number; except?: readonly string[] }): Promise<string[]> =>
+  queries.listTablesWithoutNotes(db, { atLeast: SMALL_ROWS, limit, except });
 
 /** Tables that compaction should look at, the most fragmented first. */
 export const listFragmentedTables = (
@@ -180,7 +178,7 @@ export async function sweepLake(
   };
   let batch: string[] = [];
   const removeUnknown = async () => {
-    const known = new Set((await queries.listKnownPaths(db, batch)).map(({ path }) => path));
+    const known = new Set(await queries.listKnownPaths(db, batch));
     for (const path of batch) {
       if (known.has(path)) continue;
       swept.bytes += (await staging.remove([path])).bytes;

@@ -105,7 +105,7 @@ export const listTablesWithoutNotes = (
   db: Queryable,
   { atLeast, limit, except }: { atLeast: number; limit: number; except: readonly string[] },
 ) =>
-  db.rows<{ id: string }>(sql('lake.listTablesWithoutNotes')`select distinct t.id from lake_files f join lake_tables t on t.id = f.table_id
+  db.values<string>(sql('lake.listTablesWithoutNotes')`select distinct t.id from lake_files f join lake_tables t on t.id = f.table_id
     where f.to_version is null and not f.values_noted and f.row_count >= ${atLeast} and t.kind in ('raw_data', 'device', 'macro', 'upload')
       and t.id <> all (${except}::uuid[])
     order by t.id limit ${limit}`);
@@ -292,7 +292,7 @@ export const deleteFiles = (db: Queryable, files: readonly { id: string }[]) =>
   db.run(sql('lake.deleteFiles')`delete from lake_files where id = any (${files.map(({ id }) => id)}::uuid[]) and to_version is not null`);
 
 export const listKnownPaths = (db: Queryable, paths: readonly string[]) =>
-  db.rows<{ path: string }>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);
+  db.values<string>(sql('lake.knownPaths')`select path from lake_files where path = any (${paths}::text[])`);
 
 /** Tables that compaction should look at: those with many small live files, the worst first. */
 export const listFragmentedTables = (
@@ -305,7 +305,6 @@ export const listFragmentedTables = (
     group by t.id having count(*) >= ${atLeast}
     order by count(*) desc, t.id limit ${limit}`);
 
-/** All tables of an experiment, or those of one kind. */
 export const listTablesOf = (db: Queryable, experimentId: string, kind?: string) =>
   db.rows<{ id: string; experimentId: string }>(sql('lake.listTablesOf')`select id, experiment_id as "experimentId" from lake_tables
     where experiment_id = ${experimentId} ${kind === undefined ? nothing : fragment`and kind = ${kind}`} order by id`);

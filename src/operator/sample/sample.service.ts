@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashApiKey } from '../../auth/proofs/api-keys.ts';
 import type { Context } from '../../context.ts';
-import { createUser, findUserOfEmail } from '../../api/account/account.service.ts';
+import { createUser, findUserByEmail } from '../../api/account/account.service.ts';
 import { createApiKey } from '../../api/credentials/credentials.service.ts';
 import { readJson } from '../../json.ts';
 import { openClient, sendTable, type SampleClient } from './client.ts';
@@ -59,7 +59,7 @@ export function readQuickstart(dataDir: string): Quickstart | undefined {
 async function castMember(ctx: Context, name: CastName, before: CastMember | undefined): Promise<CastMember> {
   const email = `${name}@leaf-lab.example`;
   const id =
-    (await findUserOfEmail(ctx.db, email)) ??
+    (await findUserByEmail(ctx.db, email)) ??
     (await createUser(ctx.db, { email, firstName: name.charAt(0).toUpperCase() + name.slice(1), lastName: 'Sample', verified: true })).id;
   if (before?.id === id && (await isLiveKey(ctx.db, hashApiKey(before.apiKey), id))) return before;
   const rateLimit = name === 'owner' ? RATE_LIMIT : 100;

@@ -28,7 +28,7 @@ export const anyLogWaiting = fragment`exists (select from lake_log)`;
 
 /** Tables with entries that are not published, except some, the longest waiting first. */
 export const listWaitingTables = (db: Queryable, limit: number, except: readonly string[]) =>
-  db.rows<{ tableId: string }>(sql('lakeLog.listWaitingTables')`select table_id as "tableId" from lake_log
+  db.values<string>(sql('lakeLog.listWaitingTables')`select table_id from lake_log
     where table_id <> all (${except}::uuid[]) group by table_id order by min(created_at), table_id limit ${limit}`);
 
 /** How many entries are not published, and how many seconds the oldest of them has waited. */
@@ -59,8 +59,7 @@ export const lockLog = (tx: Transaction, tableId: string) =>
 
 /** Takes the same lock unless another transaction holds it. Answers whether it was taken. */
 export const tryLockLog = async (tx: Transaction, tableId: string): Promise<boolean> =>
-  (await tx.one<{ taken: boolean }>(sql('lakeLog.tryLock')`select pg_try_advisory_xact_lock(hashtextextended(${tableId}, 12)) as taken`))
-    ?.taken === true;
+  (await tx.value<boolean>(sql('lakeLog.tryLock')`select pg_try_advisory_xact_lock(hashtextextended(${tableId}, 12))`)) === true;
 
 export interface WaitingEntry extends NewEntry {
   experimentId: string;

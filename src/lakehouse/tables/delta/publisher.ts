@@ -64,7 +64,7 @@ export async function publishWaiting(
   const failed: string[] = [];
   for (;;) {
     const [waiting, before] = [await listWaitingTables(deps.db, TABLES_AT_ONCE, failed), failed.length];
-    for (const { tableId } of waiting) {
+    for (const tableId of waiting) {
       signal?.throwIfAborted();
       try {
         published += await publishTable(deps, tableId);

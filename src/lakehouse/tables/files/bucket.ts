@@ -138,7 +138,7 @@ export async function openBucketFiles({ store, db, cacheFolder, cacheBytes, isKe
       const abandoned = await listAbandoned(dirname(folder));
       for (const each of [folder, ...abandoned]) {
         const here = await readdir(join(each, 'tables')).catch(() => []);
-        const living = new Set((here.length === 0 ? [] : await listLiving(db, here)).map(({ id }) => id));
+        const living = new Set(here.length === 0 ? [] : await listLiving(db, here));
         for (const id of here)
           if (living.has(id)) continue;
           else if (each === folder) cache.removeExperiment(id);

@@ -10,14 +10,12 @@ export const findFiles = (db: Queryable, paths: readonly string[]) =>
 
 /** Of these experiments, those that have tables. */
 export const listLiving = (db: Queryable, experimentIds: readonly string[]) =>
-  db.rows<{ id: string }>(sql('lake.listLiving')`select distinct experiment_id as id from lake_tables
+  db.values<string>(sql('lake.listLiving')`select distinct experiment_id from lake_tables
     where experiment_id::text = any (${experimentIds}::text[])`);
 
 /** Finds the noted place of the lake, or `wanted` if none is noted yet. */
-export async function findPlace(db: Database, wanted: LakePlace): Promise<LakePlace> {
-  const noted = await db.one<{ place: LakePlace }>(sql('lake.findPlace')`select place from lake_place`);
-  return noted?.place ?? wanted;
-}
+export const findPlace = async (db: Database, wanted: LakePlace): Promise<LakePlace> =>
+  (await db.value<LakePlace>(sql('lake.findPlace')`select place from lake_place`)) ?? wanted;
 
 /** Notes the place of the lake if none is noted yet. */
 export const addPlace = (db: Queryable, place: LakePlace) =>
