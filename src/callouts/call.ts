@@ -122,7 +122,6 @@ function settle(statusCode: number): CallFailure | null {
   return statusCode >= 300 && statusCode < 400 ? 'redirect-refused' : 'refused-by-endpoint';
 }
 
-/** Rejects when the signal aborts. */
 const whenAborted = (signal: AbortSignal) =>
   new Promise<never>((_resolve, reject) => {
     const fail = () => reject(signal.reason as Error);

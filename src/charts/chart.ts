@@ -34,7 +34,6 @@ export type Point = Record<string, unknown>;
 
 export const countPoints = ({ points }: ChartSeries): number => Math.max(0, ...Object.values(points).map((values) => values.length));
 
-/** The name that a legend shows. */
 export const nameLegend = (chart: Chart, { name, color }: ChartSeries): string => {
   if (color === undefined) return name;
   return new Set(chart.series.map((series) => series.name)).size > 1 ? `${name} · ${color}` : color;

@@ -5,7 +5,6 @@ import type { Look, Size } from './look.ts';
 import type { Plotted } from './plotted.model.ts';
 import { findUnplaced, makeChart, makeSeries, type Layout } from './series.ts';
 
-/** What was read for a chart. */
 interface Read {
   /** JSON objects with commas between them. */
   rows: Uint8Array<ArrayBuffer>;

@@ -5,7 +5,6 @@ import { listGapEnds, pickLargestTriangles } from './downsample.ts';
 import type { Look } from './look.ts';
 import type { AxisKind, ChartAxis, Downsampling, Plotted, PlottedAxis, PlottedSeries, TraceType } from './plotted.model.ts';
 
-/** A column of the rows. */
 export interface PlotColumn {
   name: string;
   kind: AxisKind;
@@ -33,7 +32,6 @@ export interface SeriesPlan {
 /** How rows become series. */
 export interface Layout {
   columns: readonly PlotColumn[];
-  /** Channels that every series shares. */
   shared: readonly ChannelPlan[];
   series: readonly SeriesPlan[];
   /** Columns that split the series, when they hold categories. */

@@ -75,7 +75,6 @@ export const listSplits = (chart: Chart): string[] => [...new Set(chart.series.m
 /** Whether several series share each category of x. */
 export const isSplit = (chart: Chart): boolean => new Set(chart.series.map(({ color: group }) => group)).size > 1;
 
-/** Colour by series. */
 export const makeSeriesColor = (chart: Chart): Spec => ({ field: 's', type: 'nominal', title: splitTitleOf(chart) });
 
 /** Colour by the values of a numeric column, else by series. */

@@ -4,7 +4,6 @@ export interface Operation {
   /** `/api/v1/experiments/{id}`. */
   path: string;
   queryNames: readonly string[];
-  /** The status of its success. */
   successStatus: number;
 }
 
@@ -25,7 +24,6 @@ export interface OpenApiDocument {
   >;
 }
 
-/** The document as it is served. */
 export interface PublishedDocument {
   version: string;
   /** JSON. */

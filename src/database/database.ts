@@ -53,7 +53,6 @@ interface DatabaseOptions {
   url: string;
   /** Role that every statement runs as; it cannot change or delete audit events. */
   role?: string;
-  /** The most connections. */
   max?: number;
   statementTimeoutMs?: number;
   /** Milliseconds to wait for a connection before `errors.databaseUnavailable`. */

@@ -4,7 +4,6 @@ import { sql, type Labelled } from './sql.ts';
 
 /** How questions that come at the same time are asked in one statement. */
 interface Gathering<Key, Answer> {
-  /** The label of the statement. */
   label: string;
   /** Names a question. Whoever asks a question with the same name before it is sent asks the same. */
   name: (key: Key) => string;

@@ -16,7 +16,6 @@ interface Connect {
 interface Rules {
   arnPrefix: ArnPrefix;
   limits: BrokerLimits;
-  /** The connections there are. */
   sessions: ReadonlySet<Session>;
 }
 

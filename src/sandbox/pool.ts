@@ -67,7 +67,6 @@ export class Pool {
     return process;
   }
 
-  /** The processes for one job. */
   sourceFor(job: MacroJob): ProcessSource {
     const key = owner(job);
     return {

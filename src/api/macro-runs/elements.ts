@@ -6,7 +6,6 @@ import { listElements, type Element } from './running.ts';
 
 /** How often one measurement is tried that does not fit the memory of the engine, of which others may have had a part. */
 const MEMORY_TRIES = 3;
-/** What is stored for a measurement that never fits. */
 const NEVER_FITS = 'This measurement takes more memory than reading may use; the macro was not run on it.';
 
 /**

@@ -129,7 +129,6 @@ export async function settle(ctx: Context, work: Work, outcome: Outcome, signal:
   ctx.metrics.macroRows.inc({ outcome: 'made' }, rows.length - wrong);
 }
 
-/** Cuts a piece into so many. */
 export async function cutPiece(ctx: Context, { id, ...work }: Work, parts: number, more: Pick<NewWork, 'tries' | 'delay'>): Promise<void> {
   const size = Math.ceil(work.rowIds.length / parts);
   const pieces: NewWork[] = [];

@@ -93,7 +93,6 @@ async function readBytes(rows: Readable): Promise<Uint8Array<ArrayBuffer>> {
 
 const LINES: ReadonlySet<ChartType> = new Set(['line', 'area']);
 
-/** What was read for a chart. */
 export interface ChartRows {
   /** JSON objects with commas between them. */
   rows: Uint8Array<ArrayBuffer>;

@@ -26,7 +26,6 @@ export interface CellColumn<Row> {
   of: (row: Row) => string | null;
 }
 
-/** The columns of `MeasuredFacts`. */
 export const FACT_COLUMNS: readonly CellColumn<MeasuredFacts>[] = [
   { name: 'measured_at', plain: 'timestamp', of: ({ facts }) => facts.timestamp },
   { name: 'device_id', plain: 'deviceId', of: ({ facts }) => clean(facts.deviceId) },

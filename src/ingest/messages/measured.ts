@@ -7,7 +7,6 @@ import type { Answer } from './questions.ts';
 import type { MeasuredFacts } from './cells.ts';
 import type { Database } from './messages.queries.ts';
 
-/** A stored measurement. */
 export interface Measured extends Omit<MeasuredFacts, 'processedAt'> {
   id: string;
   /** JSON text of the sample. */

@@ -193,7 +193,6 @@ class PlainRow implements MeasurementRow {
   }
 }
 
-/** Bytes of the sample. */
 function sampleLength(plain: PlainMeasurement): number {
   const at = plain.placeOf('sample');
   return (plain.spans[at + 1] ?? 0) - (plain.spans[at] ?? 0);

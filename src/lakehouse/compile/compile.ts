@@ -143,7 +143,6 @@ const joinInOrder = ({ left, right, leftKey, rightKey, adds }: Join, { dialect, 
 
 const nothing = ({ type }: ScanColumn): Expr => ({ kind: 'value', value: null, type });
 
-/** Prints a relation of these columns that has no rows. */
 const emptyRows = (columns: readonly ScanColumn[], dialect: Dialect): Fragment => {
   const typed = columns.map(({ name, type }) => raw(`cast(null as ${dialect.cast(type)}) as ${dialect.quote(name)}`));
   return q`(select ${joinFragments(typed)} where false)`;

@@ -137,7 +137,6 @@ export const joinAnnotations = (left: Plan, source: TableSource, inOrder?: true)
   return { kind: 'project', from: joined, outputs: [shown(makeColumn(beside, ANNOTATIONS))], keep: true };
 };
 
-/** One annotation as it stands. */
 export interface StandingAnnotation {
   id: string;
   /** The identifier of the table. */

@@ -30,7 +30,6 @@ const cutOf = (window: Window): { limit: number | null; offset: number } =>
     ? { limit: window.pageSize + (window.peek ? 1 : 0), offset: Math.min(MAX_OFFSET, (window.page - 1) * window.pageSize) }
     : { limit: window.limit === null ? null : window.limit + (window.peek ? 1 : 0), offset: 0 };
 
-/** Plans the rows of a window, in order. */
 export const planSort = (from: Plan, by: readonly Sort[], window: Window): Plan => ({ kind: 'sort', from, by, ...cutOf(window) });
 
 /** A plain read: which rows, in which order, and which expressions of them are shown. */

@@ -14,7 +14,6 @@ const LETTERS = {
 export type LetterName = keyof typeof LETTERS;
 export type LetterData<N extends LetterName> = Parameters<(typeof LETTERS)[N]>[0];
 
-/** Writes the named letter. */
 export const writeLetter = (name: LetterName, data: object): Written => (LETTERS[name] as (given: object) => Written)(data);
 
 export const isLetterName = (name: string): name is LetterName => Object.hasOwn(LETTERS, name);

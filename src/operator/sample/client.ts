@@ -35,7 +35,6 @@ export async function findOrMake<T extends Named = Named>(
   return found ?? client.post<T>(path.replace(/\?.*/, ''), body);
 }
 
-/** A table as a list of tables has it. */
 export interface ListedTable {
   identifier: string;
   displayName: string;
@@ -48,7 +47,6 @@ export interface SampleTable {
   files: readonly { path: string; text: string }[];
 }
 
-/** Uploads files as a new table of an experiment. */
 export function sendTable(client: SampleClient, experiment: string, { sourceKind, targetName, files }: SampleTable) {
   const form = new FormData();
   form.append('sourceKind', sourceKind);

@@ -125,7 +125,6 @@ function isShallow(text: string, depth: number): boolean {
   return left >= 0;
 }
 
-/** Parses a strict text; undefined where it is no JSON. */
 function parsed(text: string): StrictJson | undefined {
   try {
     return { text, value: readJson(text), members: () => nestedMembers(text) };

@@ -22,7 +22,6 @@ import { openEngine, type Engine } from './engine.ts';
 import { Pipes } from './pipe.ts';
 
 export interface DuckDbOptions {
-  /** The folder of the lake's files. */
   lakeFolder: string;
   /** The lake's files. When not given, they are in the folder on this machine alone. */
   files?: LakeFiles;

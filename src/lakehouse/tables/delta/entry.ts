@@ -5,7 +5,6 @@ import type { ColumnRange } from '../../terms/warehouse.ts';
 import type { LakeTable } from '../manifest-rows.ts';
 import { describeState, listTypes, type LogState } from './schema.ts';
 
-/** A file of a log. */
 export interface LoggedFile {
   /** Its place in the lake. The log names it by its name in the table's folder. */
   path: string;
@@ -90,7 +89,6 @@ function boundsOf(type: ColumnType, low: number, high: number): [Bound, Bound] |
 
 const isTime = (type: ColumnType | undefined) => type?.kind === 'timestamp' || type?.kind === 'timestamp_ntz';
 
-/** The statistics of a file, as JSON. */
 function printStatistics({ rowCount, ranges }: Pick<LoggedFile, 'rowCount' | 'ranges'>, types: ReadonlyMap<string, ColumnType>): string {
   const nullCount: Record<string, number> = {};
   const minValues: Record<string, Bound> = {};
@@ -138,7 +136,6 @@ const commitInfo = (cause: string, at: number) => ({
   commitInfo: { timestamp: at, operation: cause.toUpperCase(), operationParameters: {}, engineInfo: 'fieldlake' },
 });
 
-/** Prints the entry of one version. */
 export function printEntry({ table, before, after, cause, at, added, retired, changesRows }: LoggedChange): string {
   const types = listTypes(after);
   const said = describeState(after);

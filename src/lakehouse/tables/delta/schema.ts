@@ -138,7 +138,6 @@ export function makeNextState(before: LogState, added: readonly (readonly Physic
   return { columns: [...columns.values()], features: [...features].sort(), greatestId };
 }
 
-/** The type of each column, by name. */
 export const listTypes = (state: LogState): ReadonlyMap<string, ColumnType> =>
   new Map(state.columns.map(({ name, type }) => [name, parseType(type)]));
 
