@@ -23,7 +23,7 @@ Under \`/api/v1/auth\` some have the code that the client library knows: ${renam
 
 \`Retry-After\` says in how many seconds the same request is worth sending again. Every 429 and 503 has it, and of 409 those that pass by themselves: ${passing}.
 
-A request whose answer was lost can be sent again: GET, PUT and DELETE as they are (a second DELETE finds nothing, 404), a POST with the same \`Idempotency-Key\` and the same body, where the API document has that header. For 24 hours
+A request whose answer was lost can be sent again: GET, PUT and DELETE as they are (a second DELETE mostly finds nothing, 404; with \`If-Match\` a second PUT is 412), a POST with the same \`Idempotency-Key\` and the same body, where the API document has that header. For 24 hours
 it is answered as the first was, with \`Idempotency-Replayed: true\`; while the first still runs it is \`IDEMPOTENCY_IN_PROGRESS\`. A secret that is shown once is not shown again: \`ALREADY_DONE\`.
 
 With an API key every answer tells the limit in \`RateLimit-Policy\` (\`q\` requests in \`w\` seconds) and what is left of it in \`RateLimit\` (\`r\` requests, all of them again after \`t\` seconds). Every answer has

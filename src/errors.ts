@@ -367,5 +367,5 @@ export function refuse(error: Error): never {
   throw error;
 }
 
-/** The published list: code, status and an example sentence, in catalogue order. */
+/** The published list: code and status, in catalogue order. */
 export const errorList = (Object.keys(catalogue) as ErrorKey[]).map((key) => ({ code: printCode(key), status: catalogue[key].status }));
