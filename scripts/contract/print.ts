@@ -67,7 +67,7 @@ document.components.schemas.Problem = {
   description: 'RFC 9457 problem document.',
   required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
   properties: {
-    type: { type: 'string', description: 'Where the code is explained.' },
+    type: { type: 'string', description: 'A URI for the kind of problem; there is no page behind it.' },
     title: { type: 'string', description: 'The name of the status.' },
     status: { type: 'integer', description: 'The status of the answer.' },
     detail: { type: 'string', description: 'A sentence for a person.' },

@@ -41,7 +41,7 @@ export interface NewMetadataRecord {
   metadata: Metadata;
 }
 
-/** Nothing to change when empty. */
+/** What takes the place of a metadata table; nothing changes when it is empty. */
 export interface MetadataReplacement {
   /** The table that takes its place; at most 5,000,000 characters as JSON. */
   metadata?: Metadata;

@@ -8,7 +8,7 @@ export type UploadStatus = 'pending' | 'running' | 'completed' | 'partial' | 'fa
 /** `pending` until it is read. `completed`: no record was quarantined. `partial`: some were. `failed`: nothing of it was stored. */
 export type UploadFileStatus = 'pending' | 'completed' | 'partial' | 'failed';
 
-/** Files that were sent into a table, and what became of their rows: rowsIn = stored + quarantined + alreadyThere. */
+/** Files that were sent into a table, and what became of their rows: rowsIn = rowCount + quarantined + alreadyThere. */
 export interface Upload {
   /** Names the upload. */
   uploadId: string;
