@@ -7,7 +7,8 @@ import { SENT_CLASSES, TEXT_CLASSES } from '../value-classes.ts';
 export type Kinds = ReadonlyMap<number, number>;
 
 const DAY_LIKE = [SENT_CLASSES.dayLike, SENT_CLASSES.dayLike | SENT_CLASSES.untidy];
-const BATCH = 50;
+/** Columns of one statement: what the engine does before it looks at a value takes longer than a short file's values. */
+const BATCH = 500;
 /** How many values are the first ones. */
 export const FIRST = 2_000;
 
