@@ -73,6 +73,8 @@ test.each([
   [{ sourceKind: 'ndjson', missing: '-999' }, '/missing'],
   [{ headerRow: '0' }, '/headerRow'],
   [{ sourceKind: 'ndjson', headerRow: '2' }, '/headerRow'],
+  [{ leaveOut: 'plot' }, '/leaveOut'],
+  [{ leaveOut: '[1]' }, '/leaveOut/0'],
   [{ unitsRow: 'no' }, '/unitsRow'],
   [{ sourceKind: 'ndjson', unitsRow: 'true' }, '/unitsRow'],
   [{ encoding: 'latin1' }, '/encoding'],
@@ -105,6 +107,32 @@ test('a title above the header is told in the report, and the upload can say whi
   expect(await rowsOf('titled', { columns: 'plot,height' })).toEqual([{ plot: 1, height: 12.5 }]);
   const told = await send('told_header', 'Operator,Anna\nplot,height\n1,12.5\n', { headerRow: '2' });
   expect(told.columns.map(({ name }) => name)).toEqual(['plot', 'height']);
+});
+
+test.each([
+  ['csv', 'plot,note,,note,height\n1,a,x,b,12.5\n'],
+  ['tsv', 'plot\tnote\t\tnote\theight\n1\ta\tx\tb\t12.5\n'],
+])('columns of a %s file are left out, and the others keep their names', async (sourceKind, bytes) => {
+  const leaveOut = JSON.stringify(['note', 'column_3', 'plots']);
+  const { columns, body } = await send(`left_${sourceKind}`, bytes, { sourceKind, leaveOut });
+  expect(columns.map(({ name }) => name)).toEqual(['plot', 'note_2', 'height']);
+  expect(body.files[0].message).toBe("Left out: 'note', 'column_3'. The file has no column 'plots', which leaveOut names.");
+  expect(await rowsOf(`left_${sourceKind}`, { columns: 'plot,note_2,height' })).toEqual([{ plot: 1, note_2: 'b', height: 12.5 }]);
+});
+
+test.each([
+  ['json', '[{"plot":1,"note":{"a":1},"height":12.5}]'],
+  ['ndjson', '{"plot":1,"note":12345678901234567890123,"height":12.5}\n'],
+])('columns of a %s file are left out', async (sourceKind, bytes) => {
+  const { columns, body } = await send(`left_${sourceKind}`, bytes, { sourceKind, leaveOut: '["note"]' });
+  expect([columns.map(({ name }) => name), body.files[0].message]).toEqual([['plot', 'height'], "Left out: 'note'."]);
+  expect(await rowsOf(`left_${sourceKind}`, { columns: 'plot,height' })).toEqual([{ plot: 1, height: 12.5 }]);
+});
+
+test('of a file at least one column is stored', async () => {
+  const failed = await send('none_left', 'plot\n1\n', { leaveOut: '["plot"]' });
+  expect(failed.body).toMatchObject({ status: 'failed', files: [{ reason: 'nothing_left' }] });
+  expect((await send('one_left', 'plot\n1\n', { leaveOut: '["note"]' })).body).toMatchObject({ status: 'completed', rowCount: 1 });
 });
 
 test('a heading keeps its name beside headings that repeat, which get other numbers', async () => {

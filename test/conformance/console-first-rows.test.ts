@@ -61,3 +61,21 @@ test('the row that is taken as header is named, and can be said to be another', 
   await page.getByRole('rowheader', { name: '2025' }).waitFor();
   expect(visitor.complaints).toEqual([]);
 });
+
+test('a column is left out by its tick, and the report names it', async () => {
+  const decided = await choose('left.csv', 'plot,note,height\n1,wet,12.5\n2,dry,13\n');
+  await decided.getByRole('checkbox', { name: 'Take in note' }).uncheck();
+  await page.getByText("Left out: 'note'.").waitFor();
+  await decided.getByRole('checkbox', { name: 'Take in height' }).uncheck();
+  await page.getByText("Left out: 'note', 'height'.").waitFor();
+  await decided.getByRole('checkbox', { name: 'Take in height' }).check();
+  await page.getByText("Left out: 'note'.").waitFor();
+  expect(await decided.getByRole('rowheader').allTextContents()).toEqual(['plot', 'note', 'height']);
+  expect(await decided.getByRole('checkbox', { name: 'Take in note' }).isChecked()).toBe(false);
+  // whoever chooses by keys goes on from the tick
+  await decided.getByRole('checkbox', { name: 'Take in height' }).and(page.locator(':focus')).waitFor();
+  await send();
+  await page.getByText("Left out: 'note'.").waitFor();
+  expect(await page.getByRole('rowheader').allTextContents()).toEqual(['plot', 'height']);
+  expect(visitor.complaints).toEqual([]);
+});

@@ -100,6 +100,7 @@ describe('of files as people have them the preview says what the report says', (
     ['no rows', 'csv', [{ path: 'none.csv', bytes: 'a,b\n' }]],
     ['no values', 'csv', [{ path: 'none.csv', bytes: 'a,b\n,\n,\n' }]],
     ['a title', 'csv', [{ path: 'title.csv', bytes: 'Trial 2026\n\na,b\n1,2.5\n2,3.5\n' }]],
+    ['columns left out', 'csv', [{ path: 'left.csv', bytes: 'a,b,c\n1,2.5,x\n2,3.5,y\n' }], { leaveOut: ['b'] }],
     ['a row of units', 'csv', [{ path: 'units.csv', bytes: 'a,b\n,cm\n1,2.5\n2,3.5\n' }]],
     ['blank lines before the header', 'csv', [{ path: 'late.csv', bytes: '\n\na,b\n1,2\n' }]],
     [

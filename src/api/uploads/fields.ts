@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readJson } from '../../json.ts';
 import { readShape, refuseBody } from '../input/input.service.ts';
-import { SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
+import { MAX_COLUMNS, SOURCE_KINDS, type SourceKind } from '../../ingest/limits.ts';
 import { isTableName, TABLE_NAME } from '../../ingest/uploads/names.ts';
 import { DAY_ORDERS, ENCODINGS, TYPE_WORDS, type ReadingOptions } from '../../ingest/typing/readings.ts';
 
@@ -22,7 +22,7 @@ function parsed(text: string, context: z.RefinementCtx): unknown {
   }
 }
 
-/** How the text of csv, tsv and xlsx files is read. Where a field is absent, the values in the file decide. */
+/** How files are read, most of it of the text of csv, tsv and xlsx files. Where a field is absent, the values in the file decide. */
 const reading = {
   missing: z
     .string()
@@ -44,6 +44,13 @@ const reading = {
     .describe(
       `A JSON object of column names and their types: ${TYPE_WORDS.join(', ')}. What does not fit is kept as text beside the column.`,
     ),
+  leaveOut: z
+    .string()
+    .max(1_000_000)
+    .transform(parsed)
+    .pipe(z.array(z.string().max(255)).max(MAX_COLUMNS))
+    .optional()
+    .describe('A JSON list of columns that are not stored, by their names in the table or in the file. The report names them.'),
   encoding: z
     .enum(ENCODINGS)
     .optional()
@@ -93,24 +100,27 @@ export type Fields = z.infer<typeof fieldsShape>;
 export const previewShape = z.discriminatedUnion('targetKind', [made.partial({ targetName: true }), joined], NEITHER);
 export type PreviewFields = z.infer<typeof previewShape>;
 
-/** Kinds of files whose values are text, each with the reading fields that apply to it. */
-const USEFUL: Partial<Record<SourceKind, readonly (keyof ReadingOptions)[]>> = {
+/** The reading fields that do not apply to every kind of files. */
+type OfSome = Exclude<keyof ReadingOptions, 'leaveOut'>;
+
+/** Kinds of files whose values are text, each with those reading fields that apply to it. */
+const USEFUL: Partial<Record<SourceKind, readonly OfSome[]>> = {
   csv: ['missing', 'decimal', 'dateOrder', 'types', 'headerRow', 'unitsRow', 'encoding'],
   tsv: ['missing', 'decimal', 'dateOrder', 'types', 'headerRow', 'unitsRow', 'encoding'],
   xlsx: ['missing', 'decimal', 'dateOrder', 'types', 'headerRow', 'unitsRow', 'sheet'],
 };
 
 /** Collects the reading options from the fields. `useless` names the first given option that does not apply to this kind of files. */
-export function makeReading(fields: PreviewFields): { options: ReadingOptions; useless: keyof ReadingOptions | undefined } {
-  const { missing, decimal, dateOrder, types: wanted, headerRow, unitsRow, encoding, sheet } = fields;
-  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, headerRow, unitsRow, encoding, sheet };
+export function makeReading(fields: PreviewFields): { options: ReadingOptions; useless: OfSome | undefined } {
+  const { missing, decimal, dateOrder, types: wanted, headerRow, unitsRow, leaveOut, encoding, sheet } = fields;
+  const options: ReadingOptions = { missing, decimal, dateOrder, types: wanted, headerRow, unitsRow, leaveOut, encoding, sheet };
   const useful = USEFUL[fields.sourceKind] ?? [];
-  const given = Object.keys(reading) as (keyof ReadingOptions)[];
-  return { options, useless: given.find((name) => options[name] !== undefined && !useful.includes(name)) };
+  const ofSome = Object.keys(USELESS) as OfSome[];
+  return { options, useless: ofSome.find((name) => options[name] !== undefined && !useful.includes(name)) };
 }
 
 const AS_TEXT = 'is for csv, tsv and xlsx files; other kinds say themselves what their values are';
-const USELESS: Readonly<Record<keyof ReadingOptions, string>> = {
+const USELESS: Readonly<Record<OfSome, string>> = {
   missing: AS_TEXT,
   decimal: AS_TEXT,
   dateOrder: AS_TEXT,

@@ -60,6 +60,7 @@ export class UploadsController extends ApiController {
    * nothing), blanks around numbers, decimal commas between semicolons, true, false, yes and no, days in one order. The report of each file says of every
    * column its type, how many values are missing and how many odd, with examples. The fields `missing`, `decimal`, `dateOrder` and `types` say it instead.
    * Titles above the header are passed over, and a row of units below it is no record; `headerRow` and `unitsRow` say where the header is, and whether there is such a row.
+   * Columns that `leaveOut` names are not stored, and the report names them.
    * Of an xlsx file the first sheet that is not hidden is read, or the one that `sheet` names.
    * @summary Upload files into a table
    */

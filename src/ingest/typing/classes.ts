@@ -41,6 +41,8 @@ export interface BronzeField {
   note?: string;
   /** What a row of units says of the column. */
   unit?: string;
+  /** What the column is called, where that is known already. */
+  name?: string;
 }
 
 /** What all values of a column are, or its first ones. */

@@ -81,10 +81,10 @@ function findHomes(keys: readonly string[], known: readonly KnownName[], rules: 
  * Names the columns for the keys of a file, in order. A key goes where it went before. Any other key is itself the name (trimmed), with these exceptions. An
  * empty key is named by its place (`column_3`). The name of a base column gets a prefix (`data_id`). So does a key that ends in `__text`, where odd values go
  * (`data_x__text_1`). A name that repeats an earlier one or one of `taken`, in any case, gets a number (`temp_2`) that no other key has. Names are cut at 255
- * characters. NUL and lone surrogates become U+FFFD.
+ * characters. NUL and lone surrogates become U+FFFD. A field that has a name already keeps it.
  */
 export function nameColumns(
-  fields: readonly { key: string }[],
+  fields: readonly { key: string; name?: string }[],
   { rules = UPLOADED, taken = new Set<string>(), known = [] }: Naming = {},
 ): NamedColumn[] {
   const clean = fields.map(({ key }) => cleanText(key));
@@ -94,7 +94,7 @@ export function nameColumns(
   // 2,000 equal keys would try 2 million names
   const counts = new Map<string, number>();
   return clean.map((key, index) => {
-    const home = homes.get(index);
+    const home = fields[index]?.name ?? homes.get(index);
     if (home !== undefined) return { key, name: home };
     const wanted = nameAlone(key, index, rules);
     let name = wanted;

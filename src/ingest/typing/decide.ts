@@ -36,6 +36,8 @@ export interface ColumnReport {
 export interface TypedFile {
   columns: readonly ColumnState[];
   report: readonly ColumnReport[];
+  /** Columns of the file that the upload leaves out. */
+  leftOut?: readonly string[];
   /** Select list of the silver step. */
   values: string;
 }

@@ -51,6 +51,8 @@ export interface ReadingOptions {
   sheet?: string;
   /** The line of the header, or its row in the sheet, counted from 1. */
   headerRow?: number;
+  /** Columns that are not stored, by their names or their keys in the file. */
+  leaveOut?: readonly string[];
   /** Whether the row below the header has units and is no record. */
   unitsRow?: boolean;
 }
@@ -66,6 +68,8 @@ export interface SentField {
   note?: string;
   /** What a row of units says of the column. */
   unit?: string;
+  /** What the column is called, where that is known already. */
+  name?: string;
 }
 
 export interface SentText {
@@ -327,16 +331,9 @@ export async function chooseReadings(
     const reading = { ...bare, note: field.note ?? bare.note ?? notes.get(field.sent) };
     const { form, value } = printReading(field, reading);
     const column = field.into ?? `c${index + 1}`;
-    return {
-      value: `${value} as ${column}`,
-      field: {
-        key: field.key,
-        unit: field.unit,
-        column,
-        form,
-        read: { sent: field.sent, reading, wanted, classes: findSentClasses(kinds, reading) },
-      },
-    };
+    const { key, name, unit, sent: from } = field;
+    const read = { sent: from, reading, wanted, classes: findSentClasses(kinds, reading) };
+    return { value: `${value} as ${column}`, field: { key, name, unit, column, form, read } };
   });
 }
 

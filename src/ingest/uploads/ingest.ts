@@ -193,7 +193,7 @@ async function attempt(deps: IngestDeps, { upload, file, work, exact }: Task, si
       path: file.path,
       stored: rows.rowCount,
       alreadyThere: 0,
-      ...explain(rows.rowCount, refusals, { ...upload, told: read.told }, typed.report),
+      ...explain(rows.rowCount, refusals, { ...upload, told: read.told }, typed),
       columns: typed.report,
     };
     const made = { origin: upload.id, pipelineVersion: hashPipelines(pipelines) };

@@ -263,7 +263,7 @@ async function attempt(deps: PreviewDeps, task: PreviewTask, exact: boolean, sig
           path,
           stored: rowCount,
           alreadyThere: 0,
-          ...explain(rowCount, refusals, { sourceKind: kind, reading: options, told: read.told }, decided.typed.report),
+          ...explain(rowCount, refusals, { sourceKind: kind, reading: options, told: read.told }, decided.typed),
           columns,
         },
         reading: describeReading(kind, read, decided),

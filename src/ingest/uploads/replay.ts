@@ -114,7 +114,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     const outcome: FileOutcome = {
       ...standing(file),
       stored,
-      ...explain(stored, refusals, { ...upload, told: read.told }, typed.report),
+      ...explain(stored, refusals, { ...upload, told: read.told }, typed),
       columns: joinReports(file.columns, typed.report),
     };
     await db.transaction(async (tx) => {

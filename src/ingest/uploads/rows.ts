@@ -16,6 +16,7 @@ import { BufferedFile, Refusals, type RefusalReason } from '../record-writer.ts'
 import { refuseIfToBlame, refuseUnreadable } from './read/parquet.ts';
 import type { BronzeSource, ReadDeps } from './sources.ts';
 import { NotPlain } from './read/json-lines.ts';
+import { leaveColumns } from './left-out.ts';
 import { readText, type ReadingOptions } from '../typing/readings.ts';
 import type { BronzeField } from '../typing/classes.ts';
 import { DISAGREES, decideTypesAsBegun } from '../typing/first-records.ts';
@@ -119,12 +120,13 @@ export interface Decided<Passed> {
  */
 export async function decideRows<Passed extends Pass>(
   pipelines: Pipelines,
-  { session, read, kind, known, options }: RecordsOf,
+  { session, read: given, kind, known, options }: RecordsOf,
   pass: (sql: string, columns: readonly ColumnState[]) => Promise<Passed>,
 ): Promise<Decided<Passed>> {
   const requireAll = (rows: Passed) => {
     if (rows.rowCount !== read.rows) throw new Error(`the engine read ${rows.rowCount} of ${read.rows} records of a file`);
   };
+  const { read, leftOut } = leaveColumns(given, known, options.leaveOut);
   const { text } = read;
   const reader = text && { session, pipelines, text, rows: read.rows, known, options };
   if (reader) {
@@ -133,7 +135,7 @@ export async function decideRows<Passed extends Pass>(
     const rows = begun && (await pass(pipelines.uploadedRows, begun.columns).catch(unlessDisagreeing));
     if (begun && rows) {
       requireAll(rows);
-      return { typed: countMissing(begun, rows), fields, rows };
+      return { typed: { ...countMissing(begun, rows), leftOut }, fields, rows };
     }
   }
   const fields = reader ? await readText(reader, { begun: false }) : read.fields;
@@ -149,7 +151,7 @@ export async function decideRows<Passed extends Pass>(
       ? passing.catch((cause: unknown) => refuseIfToBlame(session, cause))
       : passing);
   requireAll(rows);
-  return { typed: countMissing(typed, rows), fields, rows };
+  return { typed: { ...countMissing(typed, rows), leftOut }, fields, rows };
 }
 
 /** The `uploaded_at` of a file's rows: each file of an upload is a microsecond behind the one before it, so that rows keep the order of their files. */
@@ -221,6 +223,7 @@ const ADVICE: Partial<Record<RefusalReason, string>> = {
 /** What is said where no record of a file fits its header. */
 const NONE_FITS =
   " No record fits the header. Where each has one field more: R's write.table gives the names of rows no header; write the file with row.names = FALSE, or with col.names = NA.";
+type Told = Pick<TypedFile, 'report' | 'leftOut'>;
 /** What has to be known besides where there are other records; a preview says it too, before they are stored. */
 const NOT_TWICE = ' Once the other records are stored, remove the table first or use another one: they would come twice.';
 function advise(stored: number, { reasons }: Refusals): string {
@@ -229,16 +232,15 @@ function advise(stored: number, { reasons }: Refusals): string {
   return stored === 0 && reasons.has('too_many_fields') ? all + NONE_FITS : all;
 }
 
-/** The sentence on columns that `types` names and the file does not have. */
-function nameUnknown({ types = {} }: ReadingOptions, report: TypedFile['report']): string | null {
-  const unknown = Object.keys(types).filter((key) => !report.some(({ name, originalKey }) => name === key || originalKey === key));
-  if (unknown.length === 0) return null;
-  return `The file has no column ${unknown
-    .slice(0, MOST_NAMED)
-    .map((key) => `'${key.slice(0, 100)}'`)
-    .join(', ')}, which types names.`;
-}
 const MOST_NAMED = 5;
+const listNames = (names: readonly string[]) => names.map((name) => `'${name.slice(0, 100)}'`).join(', ');
+
+/** The sentence on columns that a field of the upload names and the file does not have. */
+function nameUnknown(field: 'types' | 'leaveOut', asked: readonly string[], { report, leftOut = [] }: Told): string | null {
+  const has = (key: string) => leftOut.includes(key) || report.some(({ name, originalKey }) => name === key || originalKey === key);
+  const unknown = asked.filter((key) => !has(key));
+  return unknown.length === 0 ? null : `The file has no column ${listNames(unknown.slice(0, MOST_NAMED))}, which ${field} names.`;
+}
 
 /** The sentence on a file that is one object of objects, as pandas writes a table unless told otherwise. */
 const explainOneRow = (kind: string, stored: number, report: TypedFile['report']): string | null =>
@@ -251,10 +253,17 @@ export function explain(
   stored: number,
   refusals: Refusals,
   { sourceKind, reading, told }: { sourceKind: string; reading: ReadingOptions; told?: string | undefined },
-  report: TypedFile['report'],
+  typed: Told,
 ): ReturnType<typeof explainRefused> {
   const outcome = explainRefused(stored, refusals);
-  const others = [nameUnknown(reading, report), explainOneRow(sourceKind, stored, report), told ?? null];
+  const { report, leftOut = [] } = typed;
+  const others = [
+    leftOut.length === 0 ? null : `Left out: ${listNames(leftOut)}.`,
+    nameUnknown('leaveOut', reading.leaveOut ?? [], typed),
+    nameUnknown('types', Object.keys(reading.types ?? {}), typed),
+    explainOneRow(sourceKind, stored, report),
+    told ?? null,
+  ];
   const sentences = [outcome.message, ...others].filter((each) => each !== null);
   return { ...outcome, message: sentences.length === 0 ? null : sentences.join(' ') };
 }

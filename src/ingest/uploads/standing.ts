@@ -20,8 +20,11 @@ export interface ReadFile {
 export type Standing = Pick<FileOutcome, 'status' | 'alreadyThere' | 'reason' | 'message'>;
 
 /** The reading fields in one order and without those that say nothing, so that two readings can be compared. */
-function listFields({ types, encoding, ...rest }: ReadingOptions): [string, unknown][] {
-  const said = { ...rest, types: types && Object.entries(types).sort(), encoding: encoding === 'utf-8' ? undefined : encoding };
+function listFields({ types, leaveOut = [], encoding, ...rest }: ReadingOptions): [string, unknown][] {
+  const said = {
+    ...{ ...rest, types: types && Object.entries(types).sort(), encoding: encoding === 'utf-8' ? undefined : encoding },
+    leaveOut: leaveOut.length === 0 ? undefined : leaveOut.toSorted(),
+  };
   return Object.entries(said)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));

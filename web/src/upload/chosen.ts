@@ -20,6 +20,8 @@ export interface Chosen {
   /** The row of the header, counted from 1. */
   headerRow: string;
   unitsRow: '' | NonNullable<UploadFields['unitsRow']>;
+  /** Columns that are left out, or were and are taken in again, and where they stand in the preview. */
+  leaveOut: readonly { column: string; at: number; isTaken: boolean }[];
   encoding: '' | NonNullable<UploadFields['encoding']>;
   sheet: string;
   /** Types that columns are told to have. */
@@ -36,6 +38,7 @@ export const nothingChosen: Chosen = {
   dateOrder: '',
   headerRow: '',
   unitsRow: '',
+  leaveOut: [],
   encoding: '',
   sheet: '',
   types: [],
@@ -64,10 +67,12 @@ export function uploadFieldsOf({
   dateOrder,
   headerRow,
   unitsRow,
+  leaveOut,
   encoding,
   sheet,
   types,
 }: Chosen): UploadFields {
+  const left = leaveOut.flatMap(({ column, isTaken }) => (isTaken ? [] : [column]));
   const told = types.filter(({ column }) => column.trim() !== '').map(({ column, type }) => [column.trim(), type] as const);
   const target =
     tableId === '' ? { targetKind: 'new' as const, targetName: tableName } : { targetKind: 'existing' as const, uploadTableId: tableId };
@@ -84,6 +89,7 @@ export function uploadFieldsOf({
           ...(told.length === 0 ? {} : { types: JSON.stringify(Object.fromEntries(told)) }),
         }
       : {}),
+    ...(left.length === 0 ? {} : { leaveOut: JSON.stringify(left) }),
     ...((kind === 'csv' || kind === 'tsv') && encoding !== '' ? { encoding } : {}),
     ...(kind === 'xlsx' && sheet.trim() !== '' ? { sheet: sheet.trim() } : {}),
   };
@@ -101,4 +107,10 @@ export function previewFieldsOf(chosen: Chosen): PreviewFields {
 export const withType = (chosen: Chosen, column: string, type: TypeWord | undefined): Chosen => ({
   ...chosen,
   types: [...chosen.types.filter((each) => each.column.trim() !== column), ...(type === undefined ? [] : [{ column, type }])],
+});
+
+/** What is chosen, with one column left out, or taken in again. */
+export const withColumn = (chosen: Chosen, told: Chosen['leaveOut'][number]): Chosen => ({
+  ...chosen,
+  leaveOut: [...chosen.leaveOut.filter(({ column }) => column !== told.column), told],
 });

@@ -7,10 +7,11 @@ import { Options } from '../ui/options.tsx';
 import { useSettled } from '../ui/settled.ts';
 import { words } from '../words.ts';
 import { MOST_PREVIEWED } from '../../../clients/typescript/src/uploads.ts';
-import { previewFieldsOf, TYPE_WORDS, withType, type Chosen, type TypeWord } from './chosen.ts';
+import { previewFieldsOf, TYPE_WORDS, withColumn, withType, type Chosen, type TypeWord } from './chosen.ts';
 import { isReadAsText, othersThan } from './kinds.ts';
 import { showReading } from './reading-form.tsx';
 import { previewQuery, type PreviewedColumn, type PreviewedFile } from './queries.ts';
+import { LeftCells, placeColumns, TakeIn } from './take-in.tsx';
 
 const said = words.upload.preview;
 const { report } = words.upload;
@@ -83,10 +84,10 @@ function Missing({ column: { missingValues = 0, missingMarks } }: { column: Prev
   );
 }
 
-function ColumnRow({ column, ...rest }: TypeCellProps) {
+function ColumnCells({ column, ...rest }: TypeCellProps) {
   const { name, originalKey, unit, oddValues, oddExamples = [], examples, note } = column;
   return (
-    <tr>
+    <>
       <th scope="row">
         {name}
         {originalKey === name ? null : <span className="small quiet"> {report.calledBefore(originalKey)}</span>}
@@ -129,7 +130,7 @@ function ColumnRow({ column, ...rest }: TypeCellProps) {
           ))}
         </ul>
       </td>
-    </tr>
+    </>
   );
 }
 
@@ -158,14 +159,16 @@ interface FilePreviewProps {
   chosen: Chosen;
   isDisabled: boolean;
   tell: TellType | undefined;
+  take: (told: Chosen['leaveOut'][number]) => void;
 }
 type TellType = (column: string, type: TypeWord | undefined) => void;
 
-function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProps) {
+function FilePreview({ file, isOpen, chosen, isDisabled, tell, take }: FilePreviewProps) {
   const title = useId();
   const { path, isPart, byteCount, rowsIn, quarantined, message, columns, otherColumns } = file;
   const outcome = outcomeOf(file);
   const records = countText(rowsIn);
+  const hasColumns = columns.length > 0 || file.reason === 'nothing_left';
   const setting = settingFor(chosen.kind, file);
   return (
     <details className="file-report" open={isOpen} aria-labelledby={title}>
@@ -186,7 +189,7 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProp
           </button>
         </p>
       )}
-      {columns.length === 0 ? null : (
+      {!hasColumns ? null : (
         <>
           <p className="small quiet">{readingText(file)}</p>
           {isReadAsText(chosen.kind) && columns.some(({ oddValues }) => oddValues > 0) ? (
@@ -222,17 +225,31 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell }: FilePreviewProp
                 <th scope="col">{report.missing}</th>
                 <th scope="col">{report.odd}</th>
                 <th scope="col">{said.first}</th>
+                <th scope="col">{said.taken}</th>
               </tr>
             </thead>
             <tbody>
-              {columns.map((column) => (
-                <ColumnRow
-                  key={column.name}
-                  column={column}
-                  told={chosen.types.find((each) => each.column.trim() === column.name)?.type}
-                  isDisabled={isDisabled}
-                  tell={tell && ((type) => tell(column.name, type))}
-                />
+              {placeColumns(columns, chosen.leaveOut).map(({ name, isTaken, column }, at) => (
+                <tr key={name}>
+                  {column === undefined ? (
+                    <LeftCells name={name} isTaken={isTaken} />
+                  ) : (
+                    <ColumnCells
+                      column={column}
+                      told={chosen.types.find((each) => each.column.trim() === name)?.type}
+                      isDisabled={isDisabled}
+                      tell={tell && ((type) => tell(name, type))}
+                    />
+                  )}
+                  <td data-label={said.taken}>
+                    <TakeIn
+                      name={name}
+                      isTaken={isTaken}
+                      isDisabled={isDisabled}
+                      take={(next) => take({ column: name, at, isTaken: next })}
+                    />
+                  </td>
+                </tr>
               ))}
             </tbody>
           </table>
@@ -270,6 +287,7 @@ export function Preview({ preview, chosen, isDisabled, change }: PreviewProps) {
   const { files, kind, isOfKind, data, error, isFetching, isPlaceholderData, fetchStatus, refetch } = preview;
   if (!isOfKind || files.length === 0) return null;
   const tell: TellType | undefined = isReadAsText(kind) ? (column, type) => change((before) => withType(before, column, type)) : undefined;
+  const take: FilePreviewProps['take'] = (told) => change((before) => withColumn(before, told));
   return (
     <section className="stack preview" aria-labelledby="preview" aria-busy={isFetching}>
       <h3 id="preview">{said.title}</h3>
@@ -287,7 +305,7 @@ export function Preview({ preview, chosen, isDisabled, change }: PreviewProps) {
       {error !== null || data === undefined ? null : (
         <div className={isPlaceholderData ? 'stack quiet' : 'stack'}>
           {data.files.map((file, at) => (
-            <FilePreview key={file.path} file={file} isOpen={at === 0} chosen={chosen} isDisabled={isDisabled} tell={tell} />
+            <FilePreview key={file.path} file={file} isOpen={at === 0} chosen={chosen} isDisabled={isDisabled} tell={tell} take={take} />
           ))}
         </div>
       )}

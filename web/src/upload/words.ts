@@ -124,6 +124,9 @@ export const upload = {
     unitsSetting: 'Say what it is',
     mark: (mark: string, count: string) => `${count} × ${mark}`,
     empty: (count: string) => `${count} empty`,
+    takeIn: (column: string) => `Take in ${column}`,
+    taken: 'Taken in',
+    leftOut: 'left out',
     from: (sent: string) => `from “${sent}”`,
     fit: { new: 'a new column', same: null, widened: null, odd: 'what does not fit stays text beside it' },
     settings: {
