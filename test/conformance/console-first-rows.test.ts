@@ -79,3 +79,13 @@ test('a column is left out by its tick, and the report names it', async () => {
   expect(await page.getByRole('rowheader').allTextContents()).toEqual(['plot', 'height']);
   expect(visitor.complaints).toEqual([]);
 });
+
+test('what the service says of a file is said in the words of the form', async () => {
+  const decided = await choose('days.csv', 'plot,day\n1,01/02/2026\n2,03/04/2026\n');
+  await decided.getByText('Send the file with “Order of days” chosen to make days of them.').waitFor();
+  expect(await page.locator('main').textContent()).not.toContain('dateOrder');
+  await page.getByRole('button', { name: 'Say how its values are read' }).click();
+  await page.getByLabel('Order of days').selectOption('day, month, year');
+  await decided.getByText('2026-02-01').waitFor();
+  expect(visitor.complaints).toEqual([]);
+});

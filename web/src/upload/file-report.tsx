@@ -4,6 +4,7 @@ import type { TableListed } from '../experiments/queries.ts';
 import { bytesText, countText } from '../shell/format.ts';
 import { words } from '../words.ts';
 import { ColumnTool } from './column-tool.tsx';
+import { toFormWords } from './form-words.ts';
 import type { UploadedColumn, UploadFile } from './queries.ts';
 import { StatusTag } from './status-tag.tsx';
 
@@ -54,7 +55,7 @@ function ColumnRow({ column, tool }: { column: UploadedColumn; tool: React.React
       </td>
       <td data-label={said.examples} className={oddValues === 0 && note === undefined ? 'nothing' : ''}>
         <Examples column={column} />
-        {note === undefined ? null : <p className="small">{note}</p>}
+        {note === undefined ? null : <p className="small">{toFormWords(note)}</p>}
       </td>
       {tool === null ? null : <td>{tool}</td>}
     </tr>
@@ -76,7 +77,7 @@ export function FileReport({ id, file, isOpen, table, mayChange }: FileReportPro
           {byteCount === null ? '' : `, ${bytesText(byteCount)}`}
         </span>
       </summary>
-      {message === null ? null : <p className={`notice ${status === 'failed' ? 'problem' : ''}`}>{message}</p>}
+      {message === null ? null : <p className={`notice ${status === 'failed' ? 'problem' : ''}`}>{toFormWords(message)}</p>}
       {columns.length === 0 ? null : (
         <table className="report-table">
           <caption className="hidden-visually">{said.columnsOf(path)}</caption>

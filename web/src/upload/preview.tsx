@@ -8,6 +8,7 @@ import { useSettled } from '../ui/settled.ts';
 import { words } from '../words.ts';
 import { MOST_PREVIEWED } from '../../../clients/typescript/src/uploads.ts';
 import { previewFieldsOf, TYPE_WORDS, withColumn, withType, type Chosen, type TypeWord } from './chosen.ts';
+import { toFormWords } from './form-words.ts';
 import { isReadAsText, othersThan } from './kinds.ts';
 import { showReading } from './reading-form.tsx';
 import { previewQuery, type PreviewedColumn, type PreviewedFile } from './queries.ts';
@@ -96,7 +97,7 @@ function ColumnCells({ column, ...rest }: TypeCellProps) {
       <td data-label={report.type}>
         <div>
           <TypeCell column={column} {...rest} />
-          {note === undefined ? null : <p className="small">{note}</p>}
+          {note === undefined ? null : <p className="small">{toFormWords(note)}</p>}
         </div>
       </td>
       <td data-label={report.missing} className="number">
@@ -181,7 +182,7 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell, take }: FilePrevi
           </span>
         )}
       </summary>
-      {message === null ? null : <p className={`notice ${outcome === 'failed' ? 'problem' : ''}`}>{message}</p>}
+      {message === null ? null : <p className={`notice ${outcome === 'failed' ? 'problem' : ''}`}>{toFormWords(message)}</p>}
       {setting === undefined ? null : (
         <p>
           <button type="button" className="button" disabled={isDisabled} onClick={() => showReading(setting)}>
