@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Encoding } from '../../typing/readings.ts';
 import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
 import { FileRefused, ReadAhead, refuseShortPart, type BufferedFile, type FileScan } from '../../record-writer.ts';
-import { countBreaks, findRecord, LF, listRecords, findLineEnd, QUOTE, splitRecord, type Found } from './delimited.ts';
+import { countBreaks, findRecord, listRecords, findLineEnd, splitRecord, type Found } from './delimited.ts';
 import { chooseDelimiter, COMMA, readDelimiterLine, TAB } from './delimiters.ts';
 import { DecodedFile } from './decoded-file.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
@@ -10,6 +10,8 @@ import { findHeader, MOST_ROWS, explainDoubt } from './titles.ts';
 import { findUnits, LOOKED_AT_BYTES, type Units } from './units.ts';
 import { Window } from './window.ts';
 
+const QUOTE = 0x22;
+const LF = 0x0a;
 const CHUNK = 4 * 1_048_576;
 /** The least bound on the length of records; the engine gains nothing by a lower one. */
 const LEAST_LONGEST = 1_048_576;
@@ -48,15 +50,15 @@ export interface ScannedCsv {
   longest: number;
 }
 
-/** The first rows, each parted by the delimiter that it would have as the header, and where they begin. */
-function lookAtRows(bytes: Buffer, start: number, { kind, final }: { kind: 'csv' | 'tsv'; final: boolean }) {
-  const rows: { fields: string[]; start: number }[] = [];
+/** The first rows, each parted by the delimiter that it would have as the header, and where they begin. `line` is that of the first. */
+function lookAtRows(bytes: Buffer, start: number, { kind, final, line: first }: { kind: 'csv' | 'tsv'; final: boolean; line: number }) {
+  const rows: { fields: string[]; start: number; line: number }[] = [];
   for (let at = start; rows.length < MOST_ROWS;) {
     const line = findLineEnd(bytes, at, final);
     if (!line) break;
     const [row] = listRecords(bytes, at, { delimiter: chooseDelimiter(kind, bytes.subarray(at, line.end)), final, most: 1 });
     if (!row) break;
-    rows.push({ fields: row.fields, start: at });
+    rows.push({ fields: row.fields, start: at, line: first + countBreaks(bytes, start, at) });
     at = row.next;
   }
   return rows;
@@ -142,19 +144,19 @@ export async function scanCsv({
         }
         if (isSought && named === undefined) {
           isSought = false;
-          const looked = lookAtRows(bytes, start, { kind, final: window.final && !isPart });
+          const looked = lookAtRows(bytes, start, { kind, final: window.final && !isPart, line });
           const place = findHeader(looked.map(({ fields }) => fields));
-          const lineOf = (at = 0) => line + countBreaks(bytes, start, looked[at]?.start ?? start);
+          const top = looked[place.at];
           if (place.doubt) {
             const { first: title, fields } = place.doubt;
-            throw new FileRefused(
-              'bad_header',
-              explainDoubt(['line', 'field'], { first: lineOf(title), header: lineOf(place.at), fields }),
-            );
+            const lines = { first: looked[title]?.line ?? 1, header: top?.line ?? 1 };
+            throw new FileRefused('bad_header', explainDoubt(['line', 'field'], { ...lines, fields }));
           }
           above.push(...looked.slice(0, place.at).map(({ fields }) => fields.filter((text) => text !== '').join(' ')));
-          line = lineOf(place.at);
-          window.start = start = looked[place.at]?.start ?? start;
+          if (top) {
+            line = top.line;
+            window.start = top.start;
+          }
           continue;
         }
         if (firstLine) delimiter = named ?? chooseDelimiter(kind, firstLine);

@@ -1,9 +1,10 @@
 /** Tells records of delimited text and their fields apart. */
 import type { RefusalReason } from '../../record-writer.ts';
 
-export const QUOTE = 0x22;
-export const LF = 0x0a;
-export const CR = 0x0d;
+// the engine of JavaScript reads exported constants anew for every byte
+const QUOTE = 0x22;
+const LF = 0x0a;
+const CR = 0x0d;
 
 /** Where a record ends and what was found on the way. Reused, so that a million records make no garbage. */
 export interface Found {
