@@ -11,6 +11,16 @@ export const widthOf = ({ name, type_name: type }: { name: string; type_name: st
 /** On which side values of a type stand: numbers are compared by their last digits. */
 export const alignOf = (type: string): 'end' | 'start' => (isNumber(type) ? 'end' : 'start');
 
+const SIGNIFICANT = 6;
+
+/** A number in the digits that mean something, where what computed it left many more; null where it stands as it is. No digit before the point is lost. */
+export function roundedOf(value: unknown, type: string): string | null {
+  if (typeof value !== 'number' || !/^(DOUBLE|FLOAT)/.test(type)) return null;
+  const digits = Math.max(SIGNIFICANT, Math.trunc(Math.abs(value)).toString().length);
+  if (digits > 15 || String(value).replace(/^-?0?\.?0*|e.*|\./g, '').length <= digits + 4) return null;
+  return String(Number(value.toPrecision(digits)));
+}
+
 /** A value as text; null for a value that is missing. */
 export function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
@@ -27,8 +37,23 @@ function shortOf(value: object, type: string): string {
 /** Names an instant by the date that it has in a zone. */
 export type Dater = (instant: string) => string;
 
+interface CellProps {
+  value: unknown;
+  type: string;
+  dateOf?: Dater | undefined;
+  /** Whether the service computed it, which leaves more digits than mean something. */
+  isComputed?: boolean;
+}
+
 /** A value in the grid: what is missing and what is empty are told apart, moments lose their `T` and `Z`. */
-export function Cell({ value, type, dateOf }: { value: unknown; type: string; dateOf?: Dater | undefined }) {
+export function Cell({ value, type, dateOf, isComputed = false }: CellProps) {
+  const rounded = isComputed ? roundedOf(value, type) : null;
+  if (rounded !== null)
+    return (
+      <data value={String(value)} title={String(value)}>
+        {rounded}
+      </data>
+    );
   if (Array.isArray(value) && value.length === 0) return <span className="cell-null">{words.table.emptyList}</span>;
   const text = typeof value === 'object' && value !== null ? shortOf(value, type) : textOf(value);
   if (text === null) return <span className="cell-null">{words.table.null}</span>;

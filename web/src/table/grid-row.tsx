@@ -20,6 +20,8 @@ interface GridRowProps {
   columns: readonly DataColumn[];
   /** What names the moments of a column. */
   daters: ReadonlyMap<string, Dater>;
+  /** Whether rows are groups, whose numbers are computed. */
+  isComputed: boolean;
   /** The columns in sight. */
   shown: readonly VirtualItem[];
   isChosen: boolean;
@@ -32,7 +34,7 @@ interface GridRowProps {
 
 /** A row of a grid. It is drawn anew when something of it changes, not whenever the grid is scrolled by a row. */
 export const GridRow = memo(function GridRow(props: GridRowProps) {
-  const { at, start, width, row, columns, daters, shown, isChosen, active, toggle, onActive, onOpen } = props;
+  const { at, start, width, row, columns, daters, isComputed, shown, isChosen, active, toggle, onActive, onOpen } = props;
   const place = { transform: `translateY(${start}px)`, height: ROW_HEIGHT, width };
   if (row === undefined)
     return (
@@ -81,7 +83,7 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
             onClick={() => onActive({ row: at, column: index })}
             onDoubleClick={() => onOpen?.(row)}
           >
-            <Cell value={row[column.name]} type={column.type_name} dateOf={daters.get(column.name)} />
+            <Cell value={row[column.name]} type={column.type_name} dateOf={daters.get(column.name)} isComputed={isComputed} />
           </div>
         );
       })}

@@ -1,13 +1,14 @@
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useMemo, useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react';
 import { nameType } from '../experiments/columns.ts';
 import { words } from '../words.ts';
-import { alignOf, widthOf, type Dater } from './cell.tsx';
+import { alignOf, type Dater } from './cell.tsx';
 import { findMarked } from './copied.ts';
 import { cellIdOf, GridRow, ROW_HEIGHT } from './grid-row.tsx';
 import { useKeptPlace } from './place.ts';
 import type { DataColumn, Row } from './queries.ts';
 import type { Selection } from './selection.ts';
+import { useWidths } from './widths.ts';
 
 const HEAD_HEIGHT = 56;
 /** Room for a second line of names that one line does not hold. */
@@ -26,6 +27,8 @@ interface GridProps {
   columns: readonly DataColumn[];
   /** What names the moments of a column, where they are not written as they are. */
   daters: ReadonlyMap<string, Dater>;
+  /** Whether rows are groups, whose numbers are computed. */
+  isComputed: boolean;
   /** The rows that are held. */
   rows: readonly Row[];
   /** Index of the first of them. */
@@ -69,7 +72,7 @@ const HEAD = -1;
  * never takes the focus away. Row and column numbers are those of the whole.
  */
 export function Grid(props: GridProps) {
-  const { name, columns, daters, rows, begin, count, total, order, isLoading, onSort, onOpen, selection, onRange } = props;
+  const { name, columns, daters, isComputed, rows, begin, count, total, order, isLoading, onSort, onOpen, selection, onRange } = props;
   const choiceWidth = selection === undefined ? 0 : CHOICE_WIDTH;
   /** Number of columns before those of the table. */
   const before = selection === undefined ? 0 : 1;
@@ -91,16 +94,20 @@ export function Grid(props: GridProps) {
     scrollPaddingStart: headHeight,
     rangeExtractor: rowsToDraw,
   });
+  const { widths, fit } = useWidths(columns, rows);
   const columnWindow = useVirtualizer({
     horizontal: true,
     count: columns.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => widthOf(columns[index] ?? { name: '', type_name: '' }),
+    estimateSize: (index) => widths[index] ?? 0,
     overscan: 3,
     paddingStart: choiceWidth,
     scrollPaddingStart: choiceWidth,
     rangeExtractor: columnsToDraw,
   });
+  fit((columnWindow.scrollRect?.width ?? 0) - choiceWidth);
+  const { measure } = columnWindow;
+  useLayoutEffect(measure, [measure, widths]);
   const rowsDrawn = rowWindow.getVirtualItems();
   const first = rowWindow.range?.startIndex ?? 0;
   const last = rowWindow.range?.endIndex ?? 0;
@@ -216,6 +223,7 @@ export function Grid(props: GridProps) {
               row={row}
               columns={columns}
               daters={daters}
+              isComputed={isComputed}
               shown={shown}
               isChosen={row !== undefined && selection?.chosen.has(String(row['id'])) === true}
               active={at === active.row ? active.column : null}

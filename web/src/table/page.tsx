@@ -164,6 +164,7 @@ export function TablePage() {
           name={said.grid(displayName)}
           columns={columns}
           daters={daters}
+          isComputed={search.aggregation !== undefined}
           rows={held.rows}
           begin={held.begin}
           count={count}
