@@ -52,3 +52,30 @@ test('a text is not cut while there is room beside it', { timeout: 240_000 }, as
   await page.getByRole('gridcell', { name: 'north' }).waitFor();
   expect(complaints).toEqual([]);
 });
+
+test('a filter of a dashboard says which table it narrows, where there are others', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Two tables');
+  const [leaves, roots] = [
+    await uploadTable(site.owner, id, 'leaves', 'n,treatment\n1,control\n2,drought\n'),
+    await uploadTable(site.owner, id, 'roots', 'n,treatment\n1,control\n2,drought\n'),
+  ];
+  const layout = { col: 0, row: 0, colSpan: 12, rowSpan: 4 };
+  const part = (type: string, config: object) => ({ id: crypto.randomUUID(), type, layout, config });
+  const filter = part('filter', { tableName: leaves, column: 'treatment', operator: 'equals' });
+  const make = async (...tables: string[]) => {
+    const widgets = [filter, ...tables.map((tableName) => part('table', { tableName }))];
+    const made = await site.owner('POST', `/api/v1/experiments/${id}/dashboards`, { body: { name: 'Season', widgets } });
+    return `${site.baseUrl}/experiments/${id}/dashboards/${made.body.id}`;
+  };
+  const { page, complaints } = owner;
+  const told = page.getByText('Narrows what is drawn of leaves only.');
+  await page.goto(await make(leaves));
+  await page.getByText('2 of 2 rows').waitFor();
+  expect(await told.count()).toBe(0);
+  await page.goto(await make(leaves, roots));
+  await told.waitFor();
+  await page.getByLabel('Only where treatment is').selectOption('drought');
+  await page.getByText('1 of 1 rows').waitFor();
+  await page.getByText('2 of 2 rows').waitFor();
+  expect(complaints).toEqual([]);
+});

@@ -19,6 +19,8 @@ interface AddPartsProps {
 interface Choice {
   value: string;
   text: string;
+  /** What it stands under in the list. */
+  group?: string;
 }
 
 /** A list that adds what is chosen, and then shows its first entry again. */
@@ -28,7 +30,17 @@ function Add({ id, label, choices, add }: { id: string; label: string; choices: 
       <option value="" disabled>
         {said.form.choose}
       </option>
-      <Options texts={choices.map(({ value, text }) => [value, text])} />
+      {[...new Set(choices.map(({ group }) => group))].map((group) => {
+        const of = choices.filter((choice) => choice.group === group);
+        const options = <Options key={group} texts={of.map(({ value, text }) => [value, text])} />;
+        return group === undefined ? (
+          options
+        ) : (
+          <optgroup key={group} label={group}>
+            {options}
+          </optgroup>
+        );
+      })}
     </SelectField>
   );
 }
@@ -46,7 +58,7 @@ export function AddParts({ columns, charts, tables, add }: AddPartsProps) {
   const filters = readable.flatMap(({ identifier, displayName, columns: all }) =>
     all
       .filter(({ name, type }) => /^(STRING|BOOLEAN|DATE|INT|BIGINT|DOUBLE)/.test(type) && !isGiven(name))
-      .map(({ name }) => ({ tableName: identifier, column: name, text: `${name}, ${displayName}` })),
+      .map(({ name }) => ({ tableName: identifier, column: name, group: displayName })),
   );
   return (
     <div className="inline add-parts">
@@ -79,7 +91,7 @@ export function AddParts({ columns, charts, tables, add }: AddPartsProps) {
       <Add
         id="add-filter"
         label={said.form.addFilter}
-        choices={filters.map(({ text }, at) => ({ value: String(at), text }))}
+        choices={filters.map(({ column, group }, at) => ({ value: String(at), text: column, group }))}
         add={(chosen) => {
           const { tableName, column } = filters[Number(chosen)] ?? {};
           add({ ...placed('quarter', 'low'), type: 'filter', config: { ...titled, tableName, column, operator: 'equals' } });

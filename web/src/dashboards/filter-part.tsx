@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { chartsQuery } from '../charts/queries.ts';
 import { factsOf, TRUTHS } from '../table/operators.ts';
 import { valuesQuery } from '../table/queries.ts';
 import { TextInput } from '../ui/text-input.tsx';
 import { words } from '../words.ts';
-import { misfitOf, tableOf, typedOf } from './filters.ts';
+import { misfitOf, tableOf, tablesShown, typedOf } from './filters.ts';
 import { Framed, type PartProps } from './part.tsx';
 import type { WidgetOf } from './queries.ts';
 
@@ -11,12 +12,13 @@ const said = words.dashboards;
 
 /** Narrows every chart and table of the dashboard that is about the same table. What is typed is in the address. */
 export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
-  const { id, tables, typed, type: change } = board;
+  const { id, tables, widgets, typed, type: change } = board;
   const { tableName, column, operator = 'equals' } = widget.config;
   const table = tableOf(tables, tableName);
   const found = table?.columns.find(({ name }) => name === column);
   const { takes, says } = factsOf(operator);
   const held = typedOf(widget, typed);
+  const charts = useQuery(chartsQuery(id)).data;
   const values = useQuery({
     ...valuesQuery(id, table?.identifier ?? '', column ?? ''),
     enabled: found?.type === 'STRING' && takes !== 'none' && table?.canRead === true,
@@ -84,6 +86,9 @@ export function FilterPart({ widget, board }: PartProps<WidgetOf<'filter'>>) {
           )}
         </div>
       )}
+      {tablesShown(widgets, tables, charts).some(({ identifier }) => identifier !== table.identifier) ? (
+        <p className="small quiet">{said.narrows(table.displayName)}</p>
+      ) : null}
       {misfit === undefined ? null : (
         <p className="notice problem small" role="alert">
           {words.table.filters.misfits[misfit.needed](misfit.text)}

@@ -2,12 +2,26 @@ import type { TableListed } from '../experiments/queries.ts';
 import { factsOf, findMisfit, joinValues, operandOf, splitValues, type Misfit } from '../table/operators.ts';
 import type { Filter } from '../table/search.ts';
 import { inOrder } from './arrange.ts';
+import type { ChartListed } from '../charts/queries.ts';
 import type { Widget, WidgetOf } from './queries.ts';
 import type { TypedFilters } from './search.ts';
 
 /** The table that is named by its identifier or by its name. */
 export const tableOf = (tables: readonly TableListed[], named: string | undefined): TableListed | undefined =>
   tables.find(({ identifier, displayName }) => identifier === named || displayName === named);
+
+/** The tables whose rows the charts and tables of a dashboard show. */
+export const tablesShown = (
+  widgets: readonly Widget[],
+  tables: readonly TableListed[],
+  charts: readonly ChartListed[] = [],
+): TableListed[] =>
+  widgets.flatMap((widget) => {
+    if (widget.type === 'table') return tableOf(tables, widget.config.tableName) ?? [];
+    if (widget.type !== 'visualization') return [];
+    const chart = charts.find(({ id }) => id === widget.config.visualizationId);
+    return tableOf(tables, chart?.dataConfig.tableName) ?? [];
+  });
 
 const textsOf = (value: unknown): string[] => (value === undefined ? [] : (Array.isArray(value) ? value : [value]).map(String));
 

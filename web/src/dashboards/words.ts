@@ -27,6 +27,7 @@ export const dashboards = {
   rowsOf: (shown: string, total: string) => `${shown} of ${total} rows`,
   filter: 'Filter',
   filterOf: (column: string) => `Filter by ${column}`,
+  narrows: (table: string) => `Narrows what is drawn of ${table} only.`,
   from: 'from',
   to: 'to',
   any: 'any',
