@@ -1,5 +1,5 @@
 /** What somebody meets in a season of an experiment: numbers, names and sentences that can be read. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Visitor } from '../support/chromium.ts';
 import { makeExperiment, startConsole, type Console } from '../support/console.ts';
 import { uploadTable } from '../support/uploads.ts';
@@ -77,5 +77,44 @@ test('a filter of a dashboard says which table it narrows, where there are other
   await page.getByLabel('Only where treatment is').selectOption('drought');
   await page.getByText('1 of 1 rows').waitFor();
   await page.getByText('2 of 2 rows').waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('a metadata table says when no measurement names its identifiers', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Plots');
+  const { body: place } = await site.owner('POST', '/api/v1/iot/upload-url', { body: { experimentId: id } });
+  const measured = ['01', '02'].map((plot, at) => ({
+    timestamp: `2026-05-01T10:00:0${at}Z`,
+    sample: { at },
+    questions: [{ question_label: 'plot', question_answer: plot }],
+  }));
+  expect((await fetch(place.uploadUrl, { method: 'PUT', headers: place.headers, body: JSON.stringify(measured) })).status).toBeLessThan(
+    300,
+  );
+  const rows = async () => (await site.owner('GET', `/api/v1/experiments/${id}/data?tableName=raw_data`)).body[0]?.totalRows as number;
+  await vi.waitUntil(async () => (await rows()) === 2, { timeout: 60_000, interval: 200 });
+  const make = async (plots: readonly (string | number)[]) => {
+    const columns = [
+      { id: 'p', name: 'Plot', type: typeof plots[0] },
+      { id: 's', name: 'Soil', type: 'string' },
+    ];
+    const metadata = {
+      name: 'Soils',
+      columns,
+      rows: plots.map((p) => ({ _id: String(p), p, s: 'clay' })),
+      identifierColumnId: 'p',
+      experimentQuestionId: 'plot',
+    };
+    const made = await site.owner('POST', `/api/v1/experiments/${id}/metadata`, { body: { metadata } });
+    expect(made.status).toBe(201);
+    return `${site.baseUrl}/experiments/${id}/metadata/${made.body.metadataId}`;
+  };
+  const { page, complaints } = owner;
+  const none = page.getByText('Measurements name 01, 02; the table has 1, 2.');
+  await page.goto(await make([1, 2]));
+  await none.waitFor();
+  await page.goto(await make(['01']));
+  await page.getByText('It has no row for measurements of 02.').waitFor();
+  expect(await none.count()).toBe(0);
   expect(complaints).toEqual([]);
 });

@@ -7,15 +7,29 @@ import { sayDone } from '../shell/toasts.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
 import { words } from '../words.ts';
-import { DEVICE, isSound } from './draft.ts';
+import { DEVICE, isSound, textOf, valueOf } from './draft.ts';
 import { EditMetadata } from './edit.tsx';
 import { MetadataGrid } from './grid.tsx';
-import { metadataQuery, removeMetadata, type MetadataRecord, type Read } from './queries.ts';
+import { matchedQuery, metadataQuery, removeMetadata, type MetadataRecord, type Read } from './queries.ts';
 import '../table/table.css';
 import './metadata.css';
 
 const route = getRouteApi('/guarded/experiments/$id/metadata/$metadata');
 const said = words.metadata;
+
+/** Says where identifiers and measurements do not meet: nothing else tells why columns are empty. */
+function Unmatched({ id, matched, identifiers }: { id: string; matched: string; identifiers: readonly string[] }) {
+  const { data } = useQuery(matchedQuery(id, matched));
+  if (data === undefined || data.truncated || data.values.length === 0 || identifiers.length === 0) return null;
+  const known = new Set(identifiers);
+  const missing = data.values.filter((value) => !known.has(value));
+  if (missing.length === 0) return null;
+  return missing.length === data.values.length ? (
+    <p className="notice">{said.noneMatched(said.some(data.values), said.some(identifiers))}</p>
+  ) : (
+    <p className="quiet">{said.unmatched(said.some(missing))}</p>
+  );
+}
 
 /** What the table adds to measurements, and where that is seen. */
 function Beside({ id, record }: { id: string; record: MetadataRecord }) {
@@ -23,7 +37,8 @@ function Beside({ id, record }: { id: string; record: MetadataRecord }) {
   const { columns, identifierColumnId, experimentQuestionId } = metadata;
   const tables = useQuery(tablesQuery(id)).data ?? [];
   const measurements = tables.find(({ identifier }) => identifier === 'raw_data');
-  const column = columns.find(({ id: each }) => each === identifierColumnId)?.name ?? identifierColumnId;
+  const identifier = columns.find(({ id: each }) => each === identifierColumnId);
+  const column = identifier?.name ?? identifierColumnId;
   const known = new Set(measurements?.columns.map(({ name }) => name));
   const matched = experimentQuestionId === DEVICE ? 'device_id' : experimentQuestionId;
   const added = columns.filter(({ id: each }) => each !== identifierColumnId).map(({ name }) => name);
@@ -41,6 +56,9 @@ function Beside({ id, record }: { id: string; record: MetadataRecord }) {
           </Link>
         ) : null}
       </p>
+      {measurements?.canRead === true && identifier !== undefined && known.has(matched) ? (
+        <Unmatched id={id} matched={matched} identifiers={metadata.rows.map((row) => textOf(valueOf(row, identifier))).filter(Boolean)} />
+      ) : null}
       {duplicateIdentifiers.length === 0 ? null : <p className="notice">{said.twice(duplicateIdentifiers.join(', '))}</p>}
     </>
   );

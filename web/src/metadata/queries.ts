@@ -43,6 +43,19 @@ export const metadataQuery = (id: string, metadataId: string) =>
     queryFn: async ({ signal }) => readOf(await api.GET(TABLE, { params: { path: { id, metadataId } }, signal })),
   });
 
+/** What measurements hold in the column that identifiers are matched with. */
+export const matchedQuery = (id: string, column: string) =>
+  queryOptions({
+    queryKey: ['rows', id, 'matched', column],
+    queryFn: async ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/experiments/{id}/data/distinct', {
+          params: { path: { id }, query: { tableName: 'raw_data', column, limit: 1_000 } },
+          signal,
+        }),
+      ),
+  });
+
 /** Asks anew for the lists of metadata tables, and for what stands beside measurements. */
 async function renew(id: string): Promise<void> {
   const keys = [[...keyOf(id), 'list'], tablesQuery(id).queryKey, ['rows', id]];

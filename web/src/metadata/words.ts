@@ -19,6 +19,11 @@ export const metadata = {
   beside: 'See them beside the measurements',
   twice: (identifiers: string) =>
     `More than one row has the identifier ${identifiers}. Only the first row of each stands beside measurements.`,
+  noneMatched: (measured: string, held: string) =>
+    `No measurement names one of its identifiers, so its columns are empty beside them. Measurements name ${measured}; the table has ${held}. Both must be written the same: 01 is not 1.`,
+  unmatched: (measured: string) => `It has no row for measurements of ${measured}.`,
+  /** The first of some texts. */
+  some: (texts: readonly string[]) => `${texts.slice(0, 5).join(', ')}${texts.length > 5 ? ', …' : ''}`,
   odd: 'The table is of an older shape and cannot be shown or edited here.',
   grid: (name: string) => `Rows of ${name}`,
   identifier: 'identifier',
