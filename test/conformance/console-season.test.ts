@@ -118,3 +118,17 @@ test('a metadata table says when no measurement names its identifiers', { timeou
   expect(await none.count()).toBe(0);
   expect(complaints).toEqual([]);
 });
+
+test('a macro that nothing names is run over every measurement, unless told otherwise', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'No macro yet');
+  const made = await site.owner('POST', '/api/v1/macros', { body: { name: 'Lone', language: 'javascript', code: 'return { a: 1 };' } });
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/macros/${made.body.id}`);
+  await page.getByText('It is not run over rows of uploaded files.').waitFor();
+  expect(await page.getByLabel('every measurement').isChecked()).toBe(true);
+  await page.getByLabel('measurements that name it').check();
+  await page.getByRole('button', { name: 'Run over the past' }).click();
+  await page.getByText('A run over every measurement needs no name.').waitFor();
+  expect(await page.locator('main').innerText()).not.toContain('POST');
+  expect(complaints).toEqual([]);
+});

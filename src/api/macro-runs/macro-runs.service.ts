@@ -94,7 +94,7 @@ export async function enqueueMacros(tx: Transaction, experimentId: string, store
 }
 
 const NAMED_BY_NONE =
-  'No measurement of this experiment names the macro or has a result of it, or every one brought its output along. POST …/macros/{macroId}/run runs it over measurements that do not name it.';
+  'No measurement of this experiment names the macro or has a result of it, or every one brought its output along. A run over every measurement needs no name.';
 const MATCHED_BY_NONE = 'No measurement matches, or every one brought an output of the macro along.';
 
 const shown = ({ filters, tries: _tries, note, ...run }: StoredRun): Reprocess => {

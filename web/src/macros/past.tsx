@@ -83,13 +83,16 @@ function OnNew({ id, macroId }: Place) {
   );
 }
 
-function StartForm({ id, macroId, mayManage }: Place & { mayManage: boolean }) {
-  const [wanted, setWanted] = useState<Wanted>({ scope: mayManage ? 'naming' : 'matching', includeDelivered: false, onNew: false });
+/** `isNamed`: whether measurements name it, or it was run on some. */
+function StartForm({ id, macroId, mayManage, isNamed }: Place & { mayManage: boolean; isNamed: boolean }) {
+  const [chosen, setWanted] = useState<Partial<Wanted>>({});
+  const wanted: Wanted = { scope: mayManage && isNamed ? 'naming' : 'matching', includeDelivered: false, onNew: false, ...chosen };
   const start = useMutation({ mutationFn: () => startPast(id, macroId, wanted), onSuccess: () => sayDone(said.started) });
   return (
     <Form className="stack" send={() => start.mutate()}>
       <fieldset className="choose-scope">
         <legend className="label">{said.over}</legend>
+        <p className="hint">{said.overHint}</p>
         {(mayManage ? (['naming', 'matching'] as const) : (['matching'] as const)).map((scope) => (
           <label key={scope} className="check">
             <input type="radio" name="scope" checked={wanted.scope === scope} onChange={() => setWanted({ ...wanted, scope })} />
@@ -158,7 +161,9 @@ export function PastPage() {
         ) : capabilities.canContribute ? (
           <>
             {table?.runsOnNew === true ? <OnNew id={id} macroId={macroId} /> : null}
-            <StartForm id={id} macroId={macroId} mayManage={capabilities.canManage} />
+            {tables.isPending ? null : (
+              <StartForm id={id} macroId={macroId} mayManage={capabilities.canManage} isNamed={table !== undefined} />
+            )}
           </>
         ) : (
           <p className="quiet">{said.forbidden}</p>

@@ -18,7 +18,7 @@ export const macros = {
     needsMeasurement: 'Choose an experiment and a measurement under “Try it” first.',
     languageChanged: 'Save the other language first; a run uses the one that is saved.',
     unsaved: 'Runs what you wrote, also before it is saved.',
-    worked: (ms: string) => `It worked, in ${ms} ms.`,
+    worked: (ms: string) => `It worked, in ${ms === '0' ? 'less than 1' : ms} ms.`,
     failed: 'It failed',
     output: 'Output',
     noOutput: 'Nothing: put each result under a name into output, or return them so.',
@@ -41,6 +41,7 @@ export const macros = {
     table: 'Its table',
     macro: 'Its code',
     over: 'Run it over',
+    overHint: 'Measurements are the rows of Raw Data. It is not run over rows of uploaded files.',
     scopes: {
       naming: 'measurements that name it, or have a result of it',
       matching: 'every measurement',
