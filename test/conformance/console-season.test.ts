@@ -132,3 +132,20 @@ test('a macro that nothing names is run over every measurement, unless told othe
   expect(await page.locator('main').innerText()).not.toContain('POST');
   expect(complaints).toEqual([]);
 });
+
+test('a new branch reads the question before it, and says how cells are named', { timeout: 240_000 }, async () => {
+  const question = { kind: 'yes_no', text: 'Is it dry?', required: false };
+  const cells = [{ id: 'question-1', type: 'question', isCollapsed: false, name: 'dry', question, isAnswered: false }];
+  const made = await site.owner('POST', '/api/v1/workbooks', { body: { name: 'Ways', cells } });
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/library/workbooks/${made.body.id}`);
+  await page.getByLabel('Add a cell').selectOption('branch');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('before the branch: question-1 (dry).').waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+  await page.getByText('The workbook is saved.').waitFor();
+  const stored = (await site.owner('GET', `/api/v1/workbooks/${made.body.id}`)).body as { cells: { paths?: unknown[] }[] };
+  expect(stored.cells[1]?.paths?.[0]).toMatchObject({ conditions: [{ sourceCellId: 'question-1', field: 'answer', operator: 'eq' }] });
+  await page.getByText('Nothing would stop it in the field.').waitFor();
+  expect(complaints).toEqual([]);
+});

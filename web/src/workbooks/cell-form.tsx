@@ -136,8 +136,14 @@ function JsonForm({ cell, position, change }: CellProps<CellType>) {
   );
 }
 
-/** What a cell holds, by its type. */
-export function CellForm({ cell, position, change }: CellProps<CellType>) {
+/** How a condition names a cell that has a result, and what people call it. */
+function sourceOf(cell: Cell): string[] {
+  if (cell.type === 'question') return [`${cell.id} (${cell.name})`];
+  return cell.type === 'protocol' || cell.type === 'macro' ? [`${cell.id} (${cell.payload.name ?? ''})`] : [];
+}
+
+/** What a cell holds, by its type. `before`: the cells before it. */
+export function CellForm({ cell, position, change, before }: CellProps<CellType> & { before: readonly Cell[] }) {
   const isDisabled = change === undefined;
   switch (cell.type) {
     case 'markdown':
@@ -198,6 +204,12 @@ export function CellForm({ cell, position, change }: CellProps<CellType>) {
         </>
       );
     case 'branch':
+      return (
+        <>
+          <JsonForm cell={cell} position={position} change={change} />
+          <p className="hint">{said.branchHint(before.flatMap(sourceOf).join(', '))}</p>
+        </>
+      );
     case 'output':
       return <JsonForm cell={cell} position={position} change={change} />;
   }

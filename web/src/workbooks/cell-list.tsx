@@ -100,6 +100,7 @@ export function CellList({ cells, problems, change }: CellListProps) {
                 <CellForm
                   cell={cell}
                   position={position}
+                  before={cells.slice(0, index)}
                   change={change === undefined ? undefined : (next) => change(cells.map((each, at) => (at === index ? next : each)))}
                 />
                 {problems

@@ -30,6 +30,14 @@ export const macroPayload = ({ id, name, trait }: Named): CellOf<'macro'>['paylo
 /** What a protocol's cell says of the protocol. */
 export const protocolPayload = ({ id, name }: Named): CellOf<'protocol'>['payload'] => ({ protocolId: id, version: 1, name });
 
+/** What a new branch looks at: the answer to the last question before it. */
+function conditionsOn(cells: readonly Cell[], id: string): CellOf<'branch'>['paths'][number]['conditions'] {
+  const question = cells.findLast((cell) => cell.type === 'question');
+  return question === undefined
+    ? []
+    : [{ id: `${id}-condition`, sourceCellId: question.id, field: 'answer', operator: 'eq', value: 'yes' }];
+}
+
 /** A new cell with enough in it to be stored; null where there is nothing that it could name. */
 export function makeCell(type: CellType, cells: readonly Cell[], protocol: Named | undefined, macro: Named | undefined): Cell | null {
   const common = { id: freeId(type, cells), isCollapsed: false };
@@ -51,7 +59,15 @@ export function makeCell(type: CellType, cells: readonly Cell[], protocol: Named
     case 'command':
       return { ...common, type, payload: { format: 'string', content: 'hello' } };
     case 'branch':
-      return { ...common, type, paths: [{ id: `${common.id}-path`, label: 'Otherwise', color: '#1d6a45', conditions: [] }] };
+      return {
+        ...common,
+        type,
+        paths: [
+          { id: `${common.id}-path`, label: 'If so', color: '#1d6a45', conditions: conditionsOn(cells, common.id) },
+          { id: `${common.id}-otherwise`, label: 'Otherwise', color: '#8a5a00', conditions: [] },
+        ],
+        defaultPathId: `${common.id}-otherwise`,
+      };
     case 'output':
       return null;
   }

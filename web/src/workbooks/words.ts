@@ -33,6 +33,8 @@ export const workbooks = {
   formats: { string: 'text', json: 'JSON', yaml: 'YAML' },
   content: 'What the instrument is sent',
   json: 'The cell, as JSON',
+  branchHint: (cells: string) =>
+    `A condition reads the result of a cell before the branch${cells === '' ? '; there is none yet' : `: ${cells}`}. Its sourceCellId is the cell, its field “answer” for a question or the name of a result, its operator one of eq, neq, gt, lt, gte, lte. A path may name the cell that it leads to as gotoCellId; else the next one follows.`,
   notJson: 'This is not JSON yet.',
   otherCell: 'This is another cell: leave its id and type as they are. Take the cell away and add one to change them.',
   noProblems: 'Nothing would stop it in the field.',
