@@ -1,5 +1,5 @@
 import { readJson } from '../json.ts';
-import { flatten, printText, nameAxis, type Chart } from './chart.ts';
+import { flatten, NO_VALUE, printText, nameAxis, type Chart } from './chart.ts';
 import { pickInk } from './look.ts';
 import { makeLayer, makeTexts, type SpecMaker } from './spec.ts';
 
@@ -30,7 +30,7 @@ const smooth = (t: number) => t * t * (3 - 2 * t);
 export function listFlows(chart: Chart): { names: string[]; weight: number }[] {
   const stages = stagesOf(chart);
   return flatten(chart).map((row) => ({
-    names: stages.map((stage) => printText(row[stage], '–')),
+    names: stages.map((stage) => printText(row[stage], NO_VALUE)),
     weight: row['value'] === undefined ? 1 : Number(row['value']) || 0,
   }));
 }

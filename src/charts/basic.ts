@@ -6,6 +6,7 @@ import {
   MOST_LINE_POINTS,
   nameLegend,
   pickDots,
+  NO_VALUE,
   printText,
   readNumber,
   type Chart,
@@ -17,6 +18,8 @@ import { makeColor, makeField, makeX, isSplit, listSplits, type Spec, type SpecM
 
 /** The round end of a stroke shows a value that has no neighbour to draw a line to. */
 const STROKE = { strokeCap: 'round' };
+/** Below an error bar such an end would not be seen. */
+const LONE = { type: 'point', filled: true, size: 36, opacity: 1 };
 
 const MARKS: Record<string, object> = {
   line: { type: 'line', ...STROKE },
@@ -58,6 +61,17 @@ function errorBars(values: readonly Point[], place: object, y: object, { isLog, 
       ...(endless.length > 0 ? [line(endless, { value: 'height' })] : []),
     ],
   };
+}
+
+const isKnown = (point: Point | undefined): boolean => typeof point?.['y'] === 'number';
+
+/** The values of lines that have no neighbour, in the order of x. */
+function pickLone(values: readonly Point[]): Point[] {
+  const lines = [...Map.groupBy(values, ({ s }) => s).values()];
+  return lines.flatMap((line) => {
+    line.sort((a, b) => readNumber(a['x']) - readNumber(b['x']));
+    return line.filter((point, at) => isKnown(point) && !isKnown(line[at - 1]) && !isKnown(line[at + 1]));
+  });
 }
 
 const findKind = ({ traceType }: ChartSeries, usual: string): string => traceType ?? usual;
@@ -157,11 +171,13 @@ const traces =
         const most = kind === 'line' || kind === 'area' ? MOST_LINE_POINTS : undefined;
         const draw = (values: readonly Point[], more: { xOffset?: number; size?: number }) => {
           const hasErrors = series.some(({ points }) => points['error'] !== undefined);
+          const lone = kind === 'line' ? pickLone(values) : [];
           const around = { isLog: look.scale === 'log', xOffset: more.xOffset ?? 0 };
           return {
             data: { values },
             layer: [
               { mark: { ...(MARKS[kind] ?? MARKS['line']), ...more }, encoding: { ...place, y, color: makeColor(chart) } },
+              ...(lone.length > 0 ? [{ data: { values: lone }, mark: LONE, encoding: { ...place, y, color: makeColor(chart) } }] : []),
               ...(hasErrors ? [errorBars(values, kind === 'bar' ? place : { ...place, color: makeColor(chart) }, y, around)] : []),
             ],
           };
@@ -242,7 +258,7 @@ function gatherSmall(slices: ReadonlyMap<string, number>): [string, number][] {
 export function sumSlices(chart: Chart): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { labels, values } of flatten(chart)) {
-    const name = printText(labels, '–');
+    const name = printText(labels, NO_VALUE);
     sums.set(name, (sums.get(name) ?? 0) + (Number(values) || 0));
   }
   return sums;

@@ -104,6 +104,9 @@ export const findExtent = (values: readonly number[]): [number, number] => {
   return low === high ? [low - 0.5, high + 0.5] : [low, high];
 };
 
+/** What a picture calls the category of rows that have none. */
+export const NO_VALUE = 'no value';
+
 /** A category as text; `otherwise` for a value that is none. */
 export const printText = (value: unknown, otherwise: string): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : otherwise;

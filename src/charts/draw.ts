@@ -29,12 +29,15 @@ const empty: SpecMaker = () => ({
   encoding: { text: { field: 't', type: 'nominal' } },
 });
 
+/** Plot 2 stands before plot 11. */
+const byName = new Intl.Collator('en', { numeric: true });
+
 /** One picture, or one for each facet, on the same scales unless told otherwise. */
 function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
   const side = Math.min(size.width, size.height);
   const { width, height } = ROUND.has(chart.type) ? { width: side, height: side } : size;
-  const facets = [...new Set(chart.series.map(({ facet }) => facet))].slice(0, MOST_FACETS);
-  const named = facets.filter((facet) => facet !== undefined);
+  const facets = [...new Set(chart.series.map(({ facet }) => facet))].filter((facet) => facet !== undefined);
+  const named = facets.sort(byName.compare).slice(0, MOST_FACETS);
   const draw = (shown: Chart, of: Size): Spec => {
     const spec = maker(shown, of);
     return 'facet' in spec ? spec : { ...of, ...spec };

@@ -1,11 +1,11 @@
-import { nameLegend, printText, readNumber, type Chart } from './chart.ts';
+import { nameLegend, NO_VALUE, printText, readNumber, type Chart } from './chart.ts';
 
 /** Names the group of a value of x. A time counts as a category, since the axis has names. */
 function makeGroupNamer({ axes, series }: Chart): (x: unknown) => string {
   const isTime = axes['x']?.kind === 'temporal';
   const areDays = isTime && series.every(({ points }) => points['x']?.every((x) => /^[^T]*(T00:00:00(\.0+)?Z?)?$/.test(printText(x, ''))));
   return (x) => {
-    const text = printText(x, '–');
+    const text = printText(x, NO_VALUE);
     return areDays ? text.slice(0, 10) : isTime ? text.replace('T', ' ').replace(/(\.0+)?Z$/, '') : text;
   };
 }

@@ -1,6 +1,6 @@
 /** Turns the rows of a chart's read into series that are ready to plot, and those into a chart. Pure. */
 import { AXES } from './adjusted.ts';
-import { MOST_LINE_POINTS, pickNumbers, printText, type Chart, type ChartSeries } from './chart.ts';
+import { MOST_LINE_POINTS, NO_VALUE, pickNumbers, printText, type Chart, type ChartSeries } from './chart.ts';
 import { listGapEnds, pickLargestTriangles } from './downsample.ts';
 import type { Look } from './look.ts';
 import type { AxisKind, ChartAxis, Downsampling, Plotted, PlottedAxis, PlottedSeries, TraceType } from './plotted.model.ts';
@@ -113,7 +113,7 @@ export function makeSeries(layout: Layout, rows: readonly Record<string, unknown
   const values = layout.columns.map(({ name, kind }) => rows.map((row) => cell(row[name], kind)));
   const valuesOf = ({ position }: ChannelPlan): unknown[] => values[position] ?? [];
   const split = findSplit(layout);
-  const text = (value: unknown) => printText(value, '(none)');
+  const text = (value: unknown) => printText(value, NO_VALUE);
   const found = new Map<string, { color?: string; facet?: string; rows: number[] }>();
   for (const index of rows.keys()) {
     const color = split ? text(valuesOf(split)[index]) : undefined;

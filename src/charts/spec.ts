@@ -1,5 +1,5 @@
 import { pickRamp, type AxisLook, type Size } from './look.ts';
-import { nameLegend, findLook, splitTitleOf, printText, type Chart } from './chart.ts';
+import { NO_VALUE, nameLegend, findLook, splitTitleOf, printText, type Chart } from './chart.ts';
 import type { AxisKind } from './plotted.model.ts';
 
 /** A piece of a Vega-Lite specification. Field names in it are ours, never a caller's. */
@@ -38,7 +38,11 @@ function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefin
   if (kind === 'categorical') {
     const names = [...new Set(values.map((value) => printText(value, '')))];
     const characters = names.reduce((sum, name) => sum + name.length + 2, 0);
-    return { labelAngle: characters <= MOST_CHARACTERS ? 0 : -40, labelOverlap: characters > 6 * MOST_CHARACTERS };
+    return {
+      labelExpr: `isValid(datum.value) ? datum.label : '${NO_VALUE}'`,
+      labelAngle: characters <= MOST_CHARACTERS ? 0 : -40,
+      labelOverlap: characters > 6 * MOST_CHARACTERS,
+    };
   }
   if (kind === 'temporal') return { format: TIME_FORMATS, labelOverlap: true };
   const isWhole = values.length > 0 && values.every((value) => Number.isInteger(value) && Math.abs(value as number) < 10_000);

@@ -268,6 +268,21 @@ describe('what is said of many values is said of all of them', () => {
   const drawn = (type: (typeof CHART_TYPES)[number], points: Record<string, unknown[]>, axes: Chart['axes'] = y) =>
     rowsOf(makeSpec({ type, title: '', axes, series: one(points) }));
 
+  test('a value of a line without a neighbour is a dot, in the order of the axis', () => {
+    const axes: Chart['axes'] = { x: { title: 'day', kind: 'temporal' }, y: { title: 'SPAD', kind: 'numeric' } };
+    const day = (number: number) => `2026-05-0${number}T00:00:00.000Z`;
+    const lone = (x: number[], values: (number | null)[]) => {
+      const points = { x: x.map(day), y: values };
+      const spec = JSON.stringify(makeSpec({ type: 'line', title: '', axes, series: one(points) }));
+      return rowsOf(JSON.parse(spec))
+        .slice(values.length)
+        .map(({ y: value }) => value);
+    };
+    expect(lone([1, 2, 3, 4], [40, null, 41, 42])).toEqual([40]);
+    expect(lone([4, 1, 3, 2], [42, 40, 41, null])).toEqual([40]);
+    expect(lone([1, 2, 3], [40, 41, 42])).toEqual([]);
+  });
+
   test('a histogram counts each value once, also at the edges of its bars', () => {
     expect(drawn('histogram', { y: alternating }).map(({ n }) => n)).toEqual([3_000, 3_000]);
     fc.assert(
@@ -504,4 +519,10 @@ describe('what a chart is asked to look like', () => {
     expect(textsOf(await drawSvg({ type: 'heatmap', title: '', axes: threes, series: one(cells) }))).toContain('clay');
     expect(textsOf(await drawSvg({ type: 'heatmap', title: '', axes: threes, series: one(twice) }))).toContain('mean of clay');
   });
+});
+
+test('small charts stand in the order of numbers in their names', () => {
+  const series = ['1', '11', '2'].map((facet) => ({ name: 'spad', facet, points: { y: [1, 2, 3] } }));
+  const spec = makeSpec({ type: 'box-plot', title: '', axes: y, series });
+  expect(JSON.stringify(spec).match(/"title":"(1|11|2)"/g)).toEqual(['"title":"1"', '"title":"2"', '"title":"11"']);
 });
