@@ -149,3 +149,24 @@ test('a new branch reads the question before it, and says how cells are named', 
   await page.getByText('Nothing would stop it in the field.').waitFor();
   expect(complaints).toEqual([]);
 });
+
+test('a type of chart that there is none of is told, and drawn as one that there is', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Types');
+  const table = await uploadTable(site.owner, id, 'leaves', 'genotype,spad\nB73,41.5\nMo17,42\n,40\n');
+  const { page, complaints } = owner;
+  const told = page.getByText('There is no chart of the type “piechart”');
+  const sources = JSON.stringify([
+    { role: 'x', columnName: 'genotype' },
+    { role: 'y', columnName: 'spad' },
+  ]);
+  const address = (type: string) =>
+    `${site.baseUrl}/experiments/${id}/tables/${table}/chart?${new URLSearchParams({ type, sources }).toString()}`;
+  await page.goto(address('bar'));
+  await page.locator('.drawing svg').getByText('no value').waitFor();
+  expect(await told.count()).toBe(0);
+  await page.goto(address('piechart'));
+  await told.waitFor();
+  await page.getByLabel('Type', { exact: true }).selectOption('bar');
+  await told.waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
+});

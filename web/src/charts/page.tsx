@@ -65,7 +65,7 @@ export function ChartPage() {
         const next = decide(now);
         // a region belongs to the columns that were drawn when it was chosen
         const region = next.sources === undefined && next.type === undefined ? {} : { region: undefined };
-        return { ...now, ...region, ...next };
+        return { ...now, ...region, ...(next.type === undefined ? {} : { unknownType: undefined }), ...next };
       },
       replace,
       resetScroll: false,
@@ -135,6 +135,11 @@ export function ChartPage() {
                     </span>
                   );
                 })}
+              </p>
+            )}
+            {search.unknownType === undefined ? null : (
+              <p className="notice" role="status">
+                {said.unknownType(search.unknownType, search.type)}
               </p>
             )}
             {missing.length > 0 ? (

@@ -30,6 +30,8 @@ const region = z.object({ x: span, y: span });
 /** A chart as the address says it. What cannot be read is left out. */
 export const chartSearch = z.object({
   type: z.catch(z.optional(z.enum(CHART_TYPES)), undefined),
+  /** The type that an address names where there is none of that name. */
+  unknownType: z.catch(z.optional(z.string().check(z.maxLength(64))), undefined),
   sources: z.catch(z.optional(z.array(source).check(z.maxLength(50))), undefined),
   filters: z.catch(z.optional(z.array(filter)), undefined),
   aggregation: z.catch(z.optional(aggregation), undefined),
@@ -42,6 +44,13 @@ export const chartSearch = z.object({
 });
 
 export type ChartSearch = z.infer<typeof chartSearch>;
+
+/** Reads an address, and keeps the name of a type that there is none of, so that the page can tell. */
+export function readChartSearch(address: Record<string, unknown>): ChartSearch {
+  const read = chartSearch.parse(address);
+  const { type } = address;
+  return read.type === undefined && typeof type === 'string' ? { ...read, unknownType: type.slice(0, 64) } : read;
+}
 /** What is drawn for an address, which need not name a type. */
 export type ChartShown = ChartSearch & { type: ChartType };
 /** Says what changes of a chart, by what it is at that moment. */

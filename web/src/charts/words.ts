@@ -53,6 +53,8 @@ export const charts = {
   axis: { x: 'Title across', y: 'Title up' },
   log: 'Logarithmic, up',
   dark: 'On a dark ground',
+  unknownType: (named: string, drawn: string) =>
+    `There is no chart of the type “${named}”, which the address names. This one is of the type ${drawn}.`,
   missing: (roles: string) => `Choose a column for: ${roles}.`,
   drawing: (name: string) => `Chart: ${name}`,
   download: (format: string) => `Download ${format}`,

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, redirect } from '@tanstack/react-router';
-import { chartSearch } from '../charts/search.ts';
+import { readChartSearch } from '../charts/search.ts';
 import { dashboardSearch } from '../dashboards/search.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { exportsSearch } from '../exports/search.ts';
@@ -60,7 +60,7 @@ const upload = createRoute({
 const chart = createRoute({
   getParentRoute: () => experiment,
   path: '/tables/$table/chart',
-  validateSearch: chartSearch,
+  validateSearch: readChartSearch,
   loader: (asked) => followName('/experiments/$id/tables/$table/chart', asked),
   component: loadPage(() => import('../charts/page.tsx'), 'ChartPage'),
 });
