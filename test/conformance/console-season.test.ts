@@ -170,3 +170,30 @@ test('a type of chart that there is none of is told, and drawn as one that there
   await told.waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
 });
+
+test('a row is left by Escape only when what was written of it may go', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Words');
+  const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('gridcell', { name: '1', exact: true }).dblclick();
+  const row = page.getByRole('dialog', { name: 'Row' });
+  await row.getByLabel('What you say').fill('windy');
+  await row.getByRole('button', { name: 'Annotate this row' }).click();
+  await row.getByRole('button', { name: 'Change: windy' }).click();
+  const text = row.getByLabel('What you say').first();
+  await text.fill('windy, and measured again');
+  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+  await page.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  expect(await text.inputValue()).toBe('windy, and measured again');
+  await page.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await row.waitFor({ state: 'detached' });
+  // nothing is asked where nothing was written
+  await page.getByRole('gridcell', { name: '1', exact: true }).dblclick();
+  await row.getByText('windy', { exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await row.waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
+});

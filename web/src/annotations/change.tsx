@@ -35,7 +35,7 @@ export function ChangeForm({ experimentId, annotation: { id, content }, close }:
   };
   return (
     <Form className="stack" aria-label={said.change} send={submit}>
-      <KeepWritten />
+      <KeepWritten shownBy="row" />
       <div className="inline annotate">
         {isFlag ? (
           <SelectField id={`${id}-flag`} label={said.kind} name="flag" defaultValue={content.flagType ?? ''}>

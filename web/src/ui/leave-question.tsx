@@ -8,6 +8,8 @@ import { words } from '../words.ts';
 interface LeaveQuestionProps {
   /** Whether something is not saved, or what answers that as it is asked. */
   isDirty: boolean | (() => boolean);
+  /** The member of the address that shows the form. */
+  shownBy?: string | undefined;
   /** What is not saved, and what the buttons say, where that is not the usual. */
   question?: string;
   title?: string;
@@ -18,12 +20,16 @@ interface LeaveQuestionProps {
 /** Whether an address shows the form of its page. */
 const isEdited = ({ search }: { search: object }) => 'edit' in search && search.edit === true;
 
+const memberOf = ({ search }: { search: object }, name: string) => (search as Record<string, unknown>)[name];
+
 /** Asks before a page, or the form on it, is left while something is not saved. */
-export function LeaveQuestion({ isDirty, question, title, leave, stay }: LeaveQuestionProps) {
+export function LeaveQuestion({ isDirty, shownBy, question, title, leave, stay }: LeaveQuestionProps) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) =>
       (typeof isDirty === 'function' ? isDirty() : isDirty) &&
-      (current.pathname !== next.pathname || (isEdited(current) && !isEdited(next))),
+      (current.pathname !== next.pathname ||
+        (isEdited(current) && !isEdited(next)) ||
+        (shownBy !== undefined && memberOf(current, shownBy) !== memberOf(next, shownBy))),
     enableBeforeUnload: isDirty,
     withResolver: true,
   });
@@ -62,13 +68,13 @@ function isWrittenIn(control: Element): boolean {
 }
 
 /** Asks before the page is left while the form around this holds something else than what is stored. */
-export function KeepWritten() {
+export function KeepWritten({ shownBy }: Pick<LeaveQuestionProps, 'shownBy'>) {
   const place = useRef<HTMLSpanElement>(null);
   const isDirty = useCallback(() => Array.from(place.current?.closest('form')?.elements ?? []).some(isWrittenIn), []);
   return (
     <>
       <span ref={place} hidden />
-      <LeaveQuestion isDirty={isDirty} />
+      <LeaveQuestion isDirty={isDirty} shownBy={shownBy} />
     </>
   );
 }
