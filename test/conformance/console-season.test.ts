@@ -197,3 +197,20 @@ test('a row is left by Escape only when what was written of it may go', { timeou
   await row.waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
 });
+
+test('rows are found by a flag that is chosen', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Flags');
+  const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n2\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByLabel('Choose row 2').check();
+  await page.getByLabel('Say it as').selectOption('outlier');
+  await page.getByRole('button', { name: 'Annotate this row' }).click();
+  await page.getByRole('button', { name: 'Filter' }).click();
+  await page.getByLabel('Column', { exact: true }).selectOption('annotations');
+  await page.getByLabel('Value').selectOption('outlier');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('annotations holds the flag outlier').waitFor();
+  await expect.poll(async () => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1).toBe(1);
+  expect(complaints).toEqual([]);
+});

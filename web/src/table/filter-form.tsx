@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { FLAGS } from '../annotations/writes.ts';
 import { Field, InputField, SelectField } from '../ui/field.tsx';
 import { Form, type Fields } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
@@ -37,6 +38,7 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
   const operator = operators.includes(chosen) ? chosen : (operators[0] ?? 'equals');
   const { takes } = factsOf(operator);
   const values = useQuery({ ...valuesQuery(experimentId, table, name), enabled: type === 'STRING' && takes !== 'none' });
+  const choices = type === 'BOOLEAN' ? TRUTHS : name === 'annotations' && ['', ...FLAGS].includes(value) ? FLAGS : undefined;
   const submit = ({ value: first = '', to: second = '' }: Fields) => {
     const misfit = findMisfit({ none: [], one: [first], two: [first, second], many: [] }[takes], type);
     setWrong(misfit);
@@ -65,10 +67,10 @@ export function FilterForm({ experimentId, table, columns, begun, take }: Filter
         <Options texts={operators.map((each) => [each, factsOf(each).says])} />
       </SelectField>
       {takes === 'none' ? null : (
-        <Field id="filter-value" label={takes === 'two' ? said.from : takes === 'many' ? said.values : said.value}>
-          {type === 'BOOLEAN' ? (
+        <Field id="filter-value" label={takes === 'two' ? said.from : takes === 'many' && choices === undefined ? said.values : said.value}>
+          {choices !== undefined ? (
             <select id="filter-value" className="input" name="value" defaultValue={value}>
-              {TRUTHS.map((each) => (
+              {choices.map((each) => (
                 <option key={each}>{each}</option>
               ))}
             </select>
