@@ -6,6 +6,15 @@ import { tags } from '@lezer/highlight';
 const theme = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--paper)', fontSize: '0.9rem', maxHeight: 'min(60vh, 38rem)' },
   '&.cm-focused': { outline: '3px solid var(--accent)', outlineOffset: '-3px' },
+  // line numbers would cover the outline
+  '&.cm-focused::after': {
+    content: '""',
+    position: 'absolute',
+    inset: '0',
+    border: '3px solid var(--accent)',
+    pointerEvents: 'none',
+    zIndex: '250',
+  },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55' },
   '.cm-content': { caretColor: 'var(--ink)' },
   '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--ink)' },

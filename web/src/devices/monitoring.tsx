@@ -74,7 +74,11 @@ export function GlancePanel({ id, monitoring }: Watched & { id: string }) {
         </div>
         <div>
           <dt>{said.uptime}</dt>
-          <dd className="number">{uptime === null ? said.uptimeUnknown : said.percent(countText(Math.round(uptime * 10) / 10))}</dd>
+          <dd className="number">
+            {uptime === null
+              ? said.uptimeUnknown
+              : said.percent(uptime > 0 && uptime < 0.05 ? said.hardly : countText(Math.round(uptime * 10) / 10))}
+          </dd>
         </div>
         {battery === null ? null : (
           <div>

@@ -97,6 +97,7 @@ export const devices = {
     measurements: 'Measurements',
     uptime: 'Connected for',
     uptimeUnknown: 'not known',
+    hardly: 'less than 0.1',
     percent: (value: string) => `${value} % of the time`,
     newest: 'Newest measurement',
     battery: 'Battery',
