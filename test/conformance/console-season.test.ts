@@ -214,3 +214,26 @@ test('rows are found by a flag that is chosen', { timeout: 240_000 }, async () =
   await expect.poll(async () => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1).toBe(1);
   expect(complaints).toEqual([]);
 });
+
+test('only columns that can be summed up are offered, and moments that stand for themselves are told', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Moments');
+  const table = await uploadTable(site.owner, id, 'leaves', 'at,genotype,spad\n2026-05-01T08:00:00Z,B73,41\n2026-05-02T08:00:00Z,W22,42\n');
+  const { page, complaints } = owner;
+  const sources = JSON.stringify([
+    { role: 'x', columnName: 'at' },
+    { role: 'y', columnName: 'spad', aggregate: 'avg' },
+  ]);
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart?${new URLSearchParams({ type: 'line', sources }).toString()}`);
+  const offered = () => page.getByLabel('Up (y)', { exact: true }).getByRole('option').allTextContents();
+  await page.locator('.drawing svg').waitFor();
+  expect(await offered()).toEqual(['choose a column', 'spad']);
+  await page.getByLabel('Sum rows up by').selectOption({ label: 'every row by itself' });
+  await expect.poll(offered).toContain('genotype');
+  const told = page.getByText('Each moment stands for itself.');
+  expect(await told.count()).toBe(0);
+  await page.getByLabel('Type', { exact: true }).selectOption('box-plot');
+  await told.waitFor();
+  await page.getByLabel('Across (x)', { exact: true }).selectOption('genotype');
+  await told.waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
+});

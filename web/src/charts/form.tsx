@@ -65,6 +65,11 @@ function measuredOf({ type, sources = [] }: ChartShown) {
   };
 }
 
+/** What is computed of numbers alone. */
+const OF_NUMBERS: ReadonlySet<string | undefined> = new Set(['avg', 'median', 'sum']);
+/** Types that give each value across a place of its own. */
+const OF_PLACES: ReadonlySet<ChartType> = new Set(['box-plot', 'violin-plot', 'heatmap']);
+
 interface FormProps {
   search: ChartShown;
   columns: readonly { name: string; type: string }[];
@@ -123,7 +128,9 @@ export function ChartForm({ search, columns, change }: FormProps) {
       {rolesOf(type).flatMap(([role, { required, many, kinds }]) => {
         const playing = drawn.filter((source) => source.role === role);
         const fitting = columns.filter(
-          ({ type: of }) => kinds === undefined || kinds.includes('categorical') || kinds.includes(findAxisKind(of)),
+          ({ type: of }) =>
+            (kinds === undefined || kinds.includes('categorical') || kinds.includes(findAxisKind(of))) &&
+            (!OF_NUMBERS.has(summary) || !isMeasure(type, role) || findAxisKind(of) === 'numeric'),
         );
         const slots = many === true ? [...playing, undefined] : [playing[0]];
         return slots.map((source, at) => (
@@ -144,6 +151,9 @@ export function ChartForm({ search, columns, change }: FormProps) {
           />
         ));
       })}
+      {moment !== undefined && OF_PLACES.has(type) && (!sumsUp(type) || (measures.length > 0 && summary === undefined)) ? (
+        <p className="hint">{said.everyMoment[sumsUp(type) ? 'summed' : 'spread']}</p>
+      ) : null}
       {measures.length === 0 || !sumsUp(type) ? null : (
         <Choose
           id="chart-summary"

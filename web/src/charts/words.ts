@@ -53,6 +53,10 @@ export const charts = {
   axis: { x: 'Title across', y: 'Title up' },
   log: 'Logarithmic, up',
   dark: 'On a dark ground',
+  everyMoment: {
+    spread: 'Each moment stands for itself. To see how values are spread, choose what has groups across, or nothing.',
+    summed: 'Each moment has a place of its own. Sum rows up by their mean to draw days or weeks.',
+  },
   unknownType: (named: string, drawn: string) =>
     `There is no chart of the type “${named}”, which the address names. This one is of the type ${drawn}.`,
   missing: (roles: string) => `Choose a column for: ${roles}.`,
