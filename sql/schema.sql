@@ -1121,6 +1121,7 @@ table uploads
   completed_at timestamp with time zone
   heartbeat_at timestamp with time zone not null default now()
   reading jsonb not null default '{}'::jsonb
+  starts integer not null default 0
   constraint uploads_check CHECK ((rows_in = ((stored + quarantined) + already_there)))
   constraint uploads_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'partial'::text, 'failed'::text]))))
   constraint uploads_file_count_check CHECK ((file_count >= 0))

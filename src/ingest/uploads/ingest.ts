@@ -40,6 +40,8 @@ const TRIES = 5;
  * waits for it meanwhile.
  */
 const MOST_FAILURES = 5;
+/** How often the process may end while a file is read, which can be the file's doing, before the file is given up. */
+const MOST_STARTS = 20;
 /** How often a file is tried that does not fit the memory of the engine, of which others may have had a part. */
 const MEMORY_TRIES = 3;
 
@@ -66,11 +68,16 @@ export async function ingestUpload(deps: IngestDeps, uploadId: string, options: 
   const beat = setInterval(() => void uploads.beatUpload(deps.db, uploadId).catch(() => 0), HEARTBEAT_MS);
   const done: FileOutcome[] = [];
   const failures: unknown[] = [];
+  let isDeadly = upload.starts > MOST_STARTS;
   try {
     for (const file of await uploads.listUploadFiles(deps.db, uploadId)) {
       options.signal?.throwIfAborted();
       if (file.status !== 'pending' && !file.replayRequested) continue;
-      const outcome = await workOn(deps, upload, file, options.signal).catch(async (error: unknown) => {
+      const work = isDeadly
+        ? giveUp(deps, upload, file, new Error('the process ended whenever it was read'))
+        : workOn(deps, upload, file, options.signal);
+      isDeadly = false;
+      const outcome = await work.catch(async (error: unknown) => {
         if (options.signal?.aborted === true || isAround(error)) throw error;
         if ((await uploads.countFailure(deps.db, uploadId, file.path)) >= MOST_FAILURES) return giveUp(deps, upload, file, error);
         failures.push(error);
@@ -87,6 +94,9 @@ export async function ingestUpload(deps: IngestDeps, uploadId: string, options: 
       return ended?.status;
     });
     return { status: (status ?? 'completed') as UploadReport['status'], files: done };
+  } catch (error) {
+    await uploads.forgetStarts(deps.db, uploadId).catch(() => 0);
+    throw error;
   } finally {
     clearInterval(beat);
   }

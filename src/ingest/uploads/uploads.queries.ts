@@ -16,6 +16,8 @@ export interface UploadRow {
   /** ISO 8601, UTC, microseconds: the `uploaded_at` of the first file's rows, the same on every try. */
   createdAt: string;
   reading: ReadingOptions;
+  /** How often work on it has begun, this time included, since it last came to an end with the process alive. */
+  starts: number;
 }
 
 export interface UploadFileRow {
@@ -39,10 +41,14 @@ export interface UploadFileRow {
 /** Marks an upload as running and alive; undefined when it has ended already or is not there. */
 export const startUpload = (db: Queryable, uploadId: string) =>
   db.one<UploadRow>(sql('ingest.startUpload')`
-    update uploads set status = 'running', started_at = coalesce(started_at, now()), heartbeat_at = now()
+    update uploads set status = 'running', started_at = coalesce(started_at, now()), heartbeat_at = now(), starts = starts + 1
     where id = ${uploadId} and status in ('pending', 'running')
-    returning id, experiment_id as "experimentId", table_id as "tableId", source_kind as "sourceKind", status, created_by as "createdBy", reading,
+    returning id, experiment_id as "experimentId", table_id as "tableId", source_kind as "sourceKind", status, created_by as "createdBy", reading, starts,
       to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt"`);
+
+/** Notes that work on an upload came to an end, and the process lives. */
+export const forgetStarts = (db: Queryable, uploadId: string) =>
+  db.run(sql('ingest.forgetStarts')`update uploads set starts = 0 where id = ${uploadId}`);
 
 export const beatUpload = (db: Queryable, uploadId: string) =>
   db.run(sql('ingest.beatUpload')`update uploads set heartbeat_at = now() where id = ${uploadId} and status in ('pending', 'running')`);
@@ -95,7 +101,7 @@ export const finishReplay = (db: Queryable, uploadId: string, file: FileOutcome)
 /** Brings the counts of an upload up to date with its files. */
 export const sumUpload = (db: Queryable, uploadId: string) =>
   db.run(sql('ingest.sumUpload')`
-    update uploads set heartbeat_at = now(), rows_in = f.rows_in, stored = f.stored, quarantined = f.quarantined, already_there = f.already_there
+    update uploads set heartbeat_at = now(), starts = 0, rows_in = f.rows_in, stored = f.stored, quarantined = f.quarantined, already_there = f.already_there
     from (select coalesce(sum(rows_in), 0) as rows_in, coalesce(sum(stored), 0) as stored, coalesce(sum(quarantined), 0) as quarantined,
       coalesce(sum(already_there), 0) as already_there from upload_files where upload_id = ${uploadId}) f
     where id = ${uploadId}`);
