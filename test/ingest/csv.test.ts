@@ -232,7 +232,7 @@ describe('a file in another encoding', () => {
     const { upload, file } = await one(latin('plot,place\n1,Ulm\n2,Köln\n3,Bonn\n'));
     expect(upload).toMatchObject({ status: 'partial', stored: 2, quarantined: 1 });
     expect(file.message).toBe(
-      'Not stored: 1 × invalid utf8. Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252. Once the other records are stored, remove the table first or use another one: they would come twice.',
+      'Not stored: 1 × invalid utf8. Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252. Where other records are stored, remove the table first or use another one: they would come twice.',
     );
   });
 

@@ -225,7 +225,7 @@ const NONE_FITS =
   " No record fits the header. Where each has one field more: R's write.table gives the names of rows no header; write the file with row.names = FALSE, or with col.names = NA.";
 type Told = Pick<TypedFile, 'report' | 'leftOut'>;
 /** What has to be known besides where there are other records; a preview says it too, before they are stored. */
-const NOT_TWICE = ' Once the other records are stored, remove the table first or use another one: they would come twice.';
+const NOT_TWICE = ' Where other records are stored, remove the table first or use another one: they would come twice.';
 function advise(stored: number, { reasons }: Refusals): string {
   const advice = [...reasons.keys()].flatMap((reason) => ADVICE[reason] ?? []);
   const all = advice.map((each) => ` ${each}`).join('') + (stored > 0 && advice.length > 0 ? NOT_TWICE : '');
