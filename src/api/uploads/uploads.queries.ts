@@ -88,7 +88,8 @@ export const requestReplay = (db: Queryable, uploadId: string) =>
     update upload_files set replay_requested_at = now(), tries = 0 where upload_id = ${uploadId} and quarantined > 0 and object_key is not null`);
 
 export const reopenUpload = (db: Queryable, uploadId: string) =>
-  db.run(sql('uploads.reopen')`update uploads set status = 'running', completed_at = null, heartbeat_at = now(), starts = 0 where id = ${uploadId}`);
+  db.run(sql('uploads.reopen')`
+    update uploads set status = 'running', completed_at = null, heartbeat_at = now(), starts = 0 where id = ${uploadId}`);
 
 export const listObjectKeys = (db: Queryable, uploadId: string) =>
   db.rows<{ objectKey: string }>(sql('uploads.listObjectKeys')`
