@@ -101,6 +101,20 @@ test('says how many rows are new, and shows them without losing the place', { ti
   expect(complaints).toEqual([]);
 });
 
+test('shows the newest first where no order was chosen', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  await page.goto(address().split('?')[0]!);
+  await grid(page).getByRole('gridcell').first().waitFor();
+  await page.getByRole('button', { name: 'Live' }).click();
+  await page.waitForURL(/live=true/);
+  expect(new URL(page.url()).searchParams.get('orderDirection')).toBe('DESC');
+  await sleep(1_000);
+  await send(1);
+  await expect.poll(() => topRow(page), { timeout: 20_000 }).toBe(String(rows));
+  expect(complaints.slice(before)).toEqual([]);
+});
+
 test('shows rows as they come where that was chosen, within three seconds', { timeout: 180_000 }, async () => {
   const { page, complaints } = owner;
   await page.goto(address());

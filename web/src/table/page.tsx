@@ -82,6 +82,9 @@ export function TablePage() {
   const isEmpty = total === 0 && search.filters === undefined;
   const selection = useSelection(held, JSON.stringify({ ...search, row: undefined, live: undefined, table }));
   const { chosen } = selection;
+  // without an order new rows come at the end, where nobody sees them
+  const isOrdered = search.orderBy !== undefined || search.aggregation !== undefined || described === undefined;
+  const newest = isOrdered ? {} : { orderBy: described.defaultSortColumn, orderDirection: 'DESC' as const };
   const order = search.orderBy === undefined ? null : { column: search.orderBy, direction: search.orderDirection ?? 'ASC' };
   const chooseNone = () => {
     selection.clear();
@@ -135,7 +138,7 @@ export function TablePage() {
             version={version}
             totalRows={search.filters === undefined && search.aggregation === undefined ? total : null}
             isLive={search.live === true}
-            change={(isLive) => change({ live: isLive ? true : undefined })}
+            change={(isLive) => change({ live: isLive ? true : undefined, ...(isLive ? newest : {}) })}
           />
         ) : null}
         <Tools
