@@ -60,7 +60,8 @@ export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize 
       aria: false,
       font: 'DejaVu Sans',
       title: { color: text, fontSize: fontSize + 3, subtitleColor: text, subtitleFontSize: fontSize },
-      axis: { ...labels, labelLimit: 140, domainColor: line, tickColor: line, gridColor: grid },
+      // a first or last label that is moved into the axis stands on its neighbour
+      axis: { ...labels, labelFlush: false, labelLimit: 140, domainColor: line, tickColor: line, gridColor: grid },
       header: labels,
       view: { stroke: null },
       mark: { color: category[0] },
