@@ -65,13 +65,15 @@ function errorBars(values: readonly Point[], place: object, y: object, { isLog, 
 
 const isKnown = (point: Point | undefined): boolean => typeof point?.['y'] === 'number';
 
-/** The values of lines that have no neighbour, in the order of x. */
-function pickLone(values: readonly Point[]): Point[] {
+/** Marks the values of lines that have no neighbour, in the order of x. */
+function markLone(values: readonly Point[]): readonly Point[] {
   const lines = [...Map.groupBy(values, ({ s }) => s).values()];
-  return lines.flatMap((line) => {
+  const lone = lines.flatMap((line) => {
     line.sort((a, b) => readNumber(a['x']) - readNumber(b['x']));
     return line.filter((point, at) => isKnown(point) && !isKnown(line[at - 1]) && !isKnown(line[at + 1]));
   });
+  const found = new Set(lone);
+  return found.size === 0 ? values : values.map((point) => (found.has(point) ? { ...point, lone: true } : point));
 }
 
 const findKind = ({ traceType }: ChartSeries, usual: string): string => traceType ?? usual;
@@ -169,15 +171,16 @@ const traces =
         };
         const place = { x: makeX(chart), ...(kind === 'bar' && isBeside && hasNames ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
         const most = kind === 'line' || kind === 'area' ? MOST_LINE_POINTS : undefined;
-        const draw = (values: readonly Point[], more: { xOffset?: number; size?: number }) => {
+        const draw = (points: readonly Point[], more: { xOffset?: number; size?: number }) => {
           const hasErrors = series.some(({ points }) => points['error'] !== undefined);
-          const lone = kind === 'line' ? pickLone(values) : [];
+          const values = kind === 'line' ? markLone(points) : points;
+          const lone = { transform: [{ filter: 'datum.lone' }], mark: LONE, encoding: { ...place, y, color: makeColor(chart) } };
           const around = { isLog: look.scale === 'log', xOffset: more.xOffset ?? 0 };
           return {
             data: { values },
             layer: [
               { mark: { ...(MARKS[kind] ?? MARKS['line']), ...more }, encoding: { ...place, y, color: makeColor(chart) } },
-              ...(lone.length > 0 ? [{ data: { values: lone }, mark: LONE, encoding: { ...place, y, color: makeColor(chart) } }] : []),
+              ...(values === points ? [] : [lone]),
               ...(hasErrors ? [errorBars(values, kind === 'bar' ? place : { ...place, color: makeColor(chart) }, y, around)] : []),
             ],
           };

@@ -131,7 +131,7 @@ async function ask(drawing: Drawing, query: Record<string, string | number>, isA
   return toldBy(first, rows);
 }
 
-/** Goes through a grid from its first row down, and across, and reads what stands there. */
+/** Goes through a grid from its first row down, and across, and reads what stands there: of a number that is shown with fewer digits all of them. */
 const READ_GRID = `async (most) => {
   const grid = document.querySelector('.grid');
   const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -151,7 +151,7 @@ const READ_GRID = `async (most) => {
       for (const cell of grid.querySelectorAll('[role=gridcell]:not(.grid-choice)')) {
         const row = cell.parentElement.ariaRowIndex - 2;
         rows[row] ??= [];
-        rows[row][cell.ariaColIndex - 1 - before] = [cell.textContent, cell.querySelector('.cell-null') !== null];
+        rows[row][cell.ariaColIndex - 1 - before] = [cell.querySelector('data')?.value ?? cell.textContent, cell.querySelector('.cell-null') !== null];
       }
     }
     grid.scrollLeft = 0;

@@ -147,11 +147,15 @@ function readingText({ reading }: PreviewedFile): string {
   ].join(' ');
 }
 
-/** The setting that lets a file be read which cannot be read otherwise; undefined where none is known. */
-function settingFor(kind: Chosen['kind'], { status, reason }: PreviewedFile) {
-  if (reason === 'bad_header') return 'upload-header';
-  if (kind === 'xlsx') return status === 'failed' && !UNKNOWN.includes(reason) ? 'upload-sheet' : undefined;
-  return /wrong_encoding|invalid_utf8|invalid_characters/.test(reason ?? '') ? 'upload-encoding' : undefined;
+/** The settings that may let a file be read which cannot be read otherwise. */
+function settingsFor(kind: Chosen['kind'], { status, reason }: PreviewedFile) {
+  const isOfAnotherSheet = kind === 'xlsx' && status === 'failed' && !UNKNOWN.includes(reason);
+  const isOfOtherCharacters = kind !== 'xlsx' && /wrong_encoding|invalid_utf8|invalid_characters/.test(reason ?? '');
+  return [
+    ...(reason === 'bad_header' ? ['upload-header' as const] : []),
+    ...(isOfAnotherSheet ? ['upload-sheet' as const] : []),
+    ...(isOfOtherCharacters ? ['upload-encoding' as const] : []),
+  ];
 }
 
 interface FilePreviewProps {
@@ -170,7 +174,7 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell, take }: FilePrevi
   const outcome = outcomeOf(file);
   const records = countText(rowsIn);
   const hasColumns = columns.length > 0 || file.reason === 'nothing_left';
-  const setting = settingFor(chosen.kind, file);
+  const settings = settingsFor(chosen.kind, file);
   return (
     <details className="file-report" open={isOpen} aria-labelledby={title}>
       <summary>
@@ -183,11 +187,13 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell, take }: FilePrevi
         )}
       </summary>
       {message === null ? null : <p className={`notice ${outcome === 'failed' ? 'problem' : ''}`}>{toFormWords(message)}</p>}
-      {setting === undefined ? null : (
-        <p>
-          <button type="button" className="button" disabled={isDisabled} onClick={() => showReading(setting)}>
-            {said.settings[setting]}
-          </button>
+      {settings.length === 0 ? null : (
+        <p className="inline">
+          {settings.map((setting) => (
+            <button key={setting} type="button" className="button" disabled={isDisabled} onClick={() => showReading(setting)}>
+              {said.settings[setting]}
+            </button>
+          ))}
         </p>
       )}
       {!hasColumns ? null : (
