@@ -14,7 +14,7 @@ const compressed = (): Plugin => ({
       if (!/\.(js|css|svg|json)$/.test(name)) continue;
       const path = join(OUT, 'assets', name);
       const bytes = readFileSync(path);
-      writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+      writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }));
       writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
     }
   },

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { launchChromium, looksRight, openVisitor, type Size } from '../support/chromium.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
 
-/** Bytes over the wire before the first table is seen. */
-const BUDGET = 300_000;
+/** Bytes over the wire before the first table is seen, as gzip, which is what Chromium asks for without https; as Brotli they are 7 % less. */
+const BUDGET = 310_000;
 
 let folder: string;
 let browser: Browser;
