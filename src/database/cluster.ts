@@ -194,6 +194,16 @@ function isZombie(pid: number): boolean {
   }
 }
 
+/** Whether a process runs that we may signal. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  return !isZombie(pid);
+}
+
 /** The lines of a server's lock file. Its pid, its folder and the time of its start come first, and stay. */
 const readLock = (folder: string) => readFileSync(join(folder, LOCK), 'utf8').split('\n');
 
@@ -211,8 +221,7 @@ function findServer(cluster: string): { pid: number; folder: string | undefined 
   try {
     const lock = readLock(cluster);
     const pid = Number(lock[0]);
-    process.kill(pid, 0);
-    return isZombie(pid) || !hasWritten(pid, lock) ? undefined : { pid, folder: lock[1] };
+    return isRunning(pid) && hasWritten(pid, lock) ? { pid, folder: lock[1] } : undefined;
   } catch {
     return undefined;
   }

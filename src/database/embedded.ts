@@ -6,6 +6,7 @@ import {
   createCluster,
   EmbeddedPostgresError,
   findServerPid,
+  isRunning,
   launch,
   locate,
   locateSocketFolder,
@@ -208,7 +209,8 @@ export async function startEmbeddedPostgres({ dataDir, beside = false, settings 
       const pid = findServerPid(binaries.cluster);
       if (pid !== undefined) {
         process.kill(pid, 'SIGINT');
-        const stopped = await waitFor(async () => (findServerPid(binaries.cluster) === undefined ? true : undefined), 30_000);
+        // it removes its lock file a moment before it ends
+        const stopped = await waitFor(async () => (isRunning(pid) ? undefined : true), 30_000);
         if (!stopped) process.kill(pid, 'SIGQUIT');
       }
       removeSocketFolder(socket, binaries);

@@ -16,7 +16,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { locateSocketFolder } from '../../src/database/cluster.ts';
+import { isRunning, locateSocketFolder } from '../../src/database/cluster.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually } from '../support/crashes.ts';
 import { beginServer, failing, sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
@@ -31,14 +31,6 @@ afterAll(() => {
   for (const each of folders) rmSync(each, { recursive: true, force: true });
 });
 
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
 const postgresPid = (dataDir: string) => Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
 // each has a folder and a Postgres of its own, and one waits for half a minute: they do so side by side
@@ -53,7 +45,7 @@ describe.concurrent('the embedded Postgres', () => {
     expect((await fetch(`${first.baseUrl}/health/ready`)).status).toBe(200);
 
     await first.kill('SIGKILL');
-    expect([isAlive(pid), existsSync(socket)]).toEqual([true, true]);
+    expect([isRunning(pid), existsSync(socket)]).toEqual([true, true]);
     const third = await spawnServer({ DATA_DIR: dataDir });
     expect(postgresPid(dataDir)).toBe(pid);
     expect((await fetch(`${third.baseUrl}/health/ready`)).status).toBe(200);
@@ -69,10 +61,10 @@ describe.concurrent('the embedded Postgres', () => {
     const isStarted = async () => existsSync(join(dataDir, 'postgres', 'postmaster.pid'));
     expect(await eventually(isStarted, Boolean, 60_000)).toBe(true);
     const pid = postgresPid(dataDir);
-    expect(isAlive(pid)).toBe(true);
+    expect(isRunning(pid)).toBe(true);
     child.kill('SIGTERM');
     expect(await ended).toEqual({ code: 0, text: '' });
-    expect(isAlive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   }, 120_000);
 
   test('that cannot be started again ends the process with a sentence and status 1', async () => {
@@ -167,7 +159,7 @@ test('a data folder that was moved while its Postgres ran is refused with what t
   expect(text).toContain(`${join(dataDir, 'postgres')} was ${join(before, 'postgres')} while its Postgres ran`);
   expect(text).toContain(`kill -INT ${pid}`);
   process.kill(pid, 'SIGINT');
-  for (let tries = 0; tries < 600 && isAlive(pid); tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+  for (let tries = 0; tries < 600 && isRunning(pid); tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
   await (await spawnServer({ DATA_DIR: dataDir })).kill('SIGTERM');
 }, 120_000);
 
@@ -184,7 +176,7 @@ test('lock files of a server that is gone, whose pid another process has by now,
   mkdirSync(socket, { mode: 0o700 });
   for (const [at, file] of files.entries()) writeFileSync(file, before[at]!.replace(String(pid), String(other.pid)));
   const second = await spawnServer({ DATA_DIR: dataDir });
-  expect(isAlive(other.pid!)).toBe(true);
+  expect(isRunning(other.pid!)).toBe(true);
   expect((await failing({ DATA_DIR: dataDir })).text).toContain('in use by another fieldlake process');
   await second.kill('SIGTERM');
   other.kill();
