@@ -1122,8 +1122,11 @@ table uploads
   heartbeat_at timestamp with time zone not null default now()
   reading jsonb not null default '{}'::jsonb
   starts integer not null default 0
+  withdraw_requested_at timestamp with time zone
+  withdrawn_at timestamp with time zone
   constraint uploads_check CHECK ((rows_in = ((stored + quarantined) + already_there)))
   constraint uploads_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'partial'::text, 'failed'::text]))))
+  constraint uploads_check2 CHECK ((withdrawn_at >= withdraw_requested_at))
   constraint uploads_file_count_check CHECK ((file_count >= 0))
   constraint uploads_source_kind_check CHECK ((source_kind = ANY (ARRAY['ambyte'::text, 'csv'::text, 'tsv'::text, 'xlsx'::text, 'parquet'::text, 'json'::text, 'ndjson'::text])))
   constraint uploads_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'partial'::text, 'failed'::text])))

@@ -284,6 +284,7 @@ const catalogue = {
   uploadNotFound: say(404, 'There is no such upload in this experiment.'),
   erasureNotFound: say(404, 'There is no such erasure of yours.'),
   uploadRunning: say(409, 'This upload is still being read; wait until it has ended.'),
+  tableBusy: say(409, 'Another upload of this table is being read or taken back; try again when it has ended.'),
   uploadRefused: say(400, (sentence: string) => sentence),
   objectNotFound: say(404, 'There is no such object.'),
   objectMismatch: say(400, (what: string) => `The bytes that arrived do not have the ${what} that was announced.`),

@@ -109,6 +109,7 @@ export const AUDIT_ACTIONS = [
   'upload.created',
   'upload.completed',
   'upload.replayed',
+  'upload.withdrawn',
   'table.deleted',
   'table.column-changed',
   'export.created',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium, looksRight, openVisitor } from '../support/chromium.ts';
 import { makeExperiment } from '../support/console.ts';
 import { startConsoleSite, type ConsoleSite } from '../support/console-site.ts';
-import { uploadTable } from '../support/uploads.ts';
+import { appendTo, uploadTable } from '../support/uploads.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const EXPECTED = /40[0349] \([A-Z]|ERR_/;
@@ -90,6 +90,43 @@ test('a table is deleted after a question, by those who may', { timeout: 240_000
   await page.waitForURL(`${site.server.baseUrl}/experiments/${id}`);
   expect((await read()).status).toBe(404);
   expect([...complaints, ...member.complaints]).toEqual([]);
+});
+
+test('an upload is taken back after a question, and the same file can be sent again', { timeout: 240_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Taken back', site.organizationId);
+  const tableId = await uploadTable(site.owner, id, 'yields', 'n\n1\n');
+  await appendTo(site.owner, id, tableId, 'n,extra\n2,x\n');
+  const { body } = await site.owner('GET', `/api/v1/experiments/${id}/data/uploads`);
+  const address = `${site.server.baseUrl}/experiments/${id}/uploads/${String(body.uploads[0].uploadId)}`;
+  const button = { name: 'Take the upload back' };
+
+  const member = await openVisitor(browser, 'desk', EXPECTED);
+  await site.signIn(member.page, 'member@leaf-lab.example');
+  await member.page.goto(address);
+  await member.page.getByText('rows stored').waitFor();
+  expect(await member.page.getByRole('button', button).count()).toBe(0);
+
+  for (const size of ['desk', 'phone'] as const) {
+    const { page, complaints, context } = await openVisitor(browser, size, EXPECTED);
+    await site.signIn(page, 'owner@leaf-lab.example');
+    await page.goto(address);
+    if (size === 'desk') {
+      await page.getByRole('button', button).click();
+      const question = page.getByRole('alertdialog');
+      await question.getByText('1 row of this upload leaves yields').waitFor();
+      await looksRight(page, 'upload-withdraw-desk');
+      await question.getByRole('button', button).click();
+    }
+    await page.getByText(/^Taken back /).waitFor();
+    expect(await page.getByRole('button', button).count()).toBe(0);
+    await looksRight(page, `upload-withdrawn-${size}`);
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
+  const { body: rows } = await site.owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: tableId } });
+  expect(rows[0].data.rows).toMatchObject([{ n: 1 }]);
+  expect(rows[0].data.rows[0]).not.toHaveProperty('extra');
+  await appendTo(site.owner, id, tableId, 'n,extra\n2,x\n');
 });
 
 test.each(['desk', 'phone'] as const)('who has no name yet is asked for it, %s', { timeout: 240_000 }, async (size) => {

@@ -232,7 +232,7 @@ describe('a file in another encoding', () => {
     const { upload, file } = await one(latin('plot,place\n1,Ulm\n2,Köln\n3,Bonn\n'));
     expect(upload).toMatchObject({ status: 'partial', stored: 2, quarantined: 1 });
     expect(file.message).toBe(
-      'Not stored: 1 × invalid utf8. Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252. Where other records are stored, remove the table first or use another one: they would come twice.',
+      'Not stored: 1 × invalid utf8. Save the file as UTF-8, or send a csv or tsv file with its encoding, such as windows-1252. Where other records are stored, take the upload back first: they would come twice.',
     );
   });
 
@@ -244,7 +244,7 @@ describe('a file in another encoding', () => {
     const same = await sent('a.csv', 'utf-8');
     expect(same.upload).toMatchObject({ status: 'completed', stored: 0, alreadyThere: 3 });
     expect(same.report!.files[0]!.message).toBe(
-      'This file is in the table already, and 1 of its records are set aside. To have it read in another way, remove the table first or send it into another one.',
+      'This file is in the table already, and 1 of its records are set aside. To have it read in another way, take that upload back first, or send it into another table.',
     );
     const again = await sent('a.csv');
     expect(again.upload).toMatchObject({ status: 'failed', stored: 0, alreadyThere: 3 });

@@ -207,7 +207,7 @@ test('JSON of Python that is no table, or no JSON, is said to be so', async () =
   expect(await send('[{"x":1.5},{"x":NaN}]')).toEqual({
     ...{ status: 'partial', stored: 1 },
     message: expect.stringMatching(
-      /^Not stored: 1 × invalid json\. A text that is cut off or misspelled is no JSON; nor are NaN and Infinity, .* null instead\. Where other records are stored, remove the table first/,
+      /^Not stored: 1 × invalid json\. A text that is cut off or misspelled is no JSON; nor are NaN and Infinity, .* null instead\. Where other records are stored, take the upload back first/,
     ),
   });
 });

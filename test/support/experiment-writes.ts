@@ -144,6 +144,11 @@ export function experimentWrites(site: TestServer): Record<string, ExperimentWri
       const { uploads }: { uploads: { uploadId: string }[] } = made(await owner('GET', at(id, 'data/uploads')));
       return { path: { uploadId: uploads[0]?.uploadId ?? '' } };
     }),
+    [`POST ${E}/data/uploads/{uploadId}/withdraw`]: refused(async (id) => {
+      await rows(id);
+      const { uploads }: { uploads: { uploadId: string }[] } = made(await owner('GET', at(id, 'data/uploads')));
+      return { path: { uploadId: uploads[0]?.uploadId ?? '' } };
+    }),
     [`DELETE ${E}/data/tables/{tableId}`]: refused(async (id) => ({
       path: { tableId: await uploadTable(owner, id, 'leaves', 'n\n1\n2\n') },
     })),

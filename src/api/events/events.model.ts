@@ -6,6 +6,7 @@ export type EventKind =
   | 'experiment.deleted'
   | 'upload.completed'
   | 'upload.failed'
+  | 'upload.withdrawn'
   | 'export.completed'
   | 'export.failed';
 

@@ -7,7 +7,7 @@ import { PREVIEW_LIMITS } from '../../ingest/limits.ts';
 import { previewUpload } from './preview.service.ts';
 import type { UploadList, UploadPreview, UploadReport } from './uploads.model.ts';
 import { countUploads, listUploads } from './uploads.queries.ts';
-import { receiveUpload, replayUpload, loadReport } from './uploads.service.ts';
+import { receiveUpload, replayUpload, loadReport, withdrawUpload } from './uploads.service.ts';
 import type { LongPageQuery } from '../resources/resources.model.ts';
 
 interface UploadListQuery extends LongPageQuery {
@@ -117,5 +117,20 @@ export class UploadsController extends ApiController {
   @Security('caller', ['experiment:contribute'])
   public async replayUpload(@Path() id: string, @Path() uploadId: string): Promise<UploadReport> {
     return replayUpload(this.ctx, this.caller, id, uploadId);
+  }
+
+  /**
+   * For whoever sent the upload and may still contribute, and for owners and admins of the experiment. Takes its rows out of the table again, and its
+   * records out of the quarantine, in the background: the upload is `running` until then. Columns that came with it and of which no other row has a
+   * value go too; types that it widened stay. Earlier versions of the table (`asOf`) have the rows as long as they are kept, the files that were sent
+   * are removed, and annotations of the rows are back when the same file is sent again. A file that another upload brought first stays; one that later uploads
+   * found there already goes. An upload that was withdrawn is answered as it is. Refused with TABLE_BUSY while an upload of the table is under way,
+   * EXPERIMENT_ARCHIVED (409), and TABLE_DELETED (410) when its table was removed.
+   * @summary Take the rows of an upload back
+   */
+  @Post('{uploadId}/withdraw')
+  @Security('caller', ['experiment:contribute'])
+  public async withdrawUpload(@Path() id: string, @Path() uploadId: string): Promise<UploadReport> {
+    return withdrawUpload(this.ctx, this.caller, id, uploadId);
   }
 }

@@ -20,8 +20,9 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
       signal,
       onEnd: async (tx, status) => {
         if (status === 'failed') await deleteTableOf(tx, uploadId, PROCESSING_FAILED);
+        const kind = status === 'failed' ? 'upload.failed' : 'upload.completed';
         await publishEvent(ctx, tx, {
-          kind: status === 'failed' ? 'upload.failed' : 'upload.completed',
+          kind: upload.withdrawRequested ? 'upload.withdrawn' : kind,
           experimentId: upload.experimentId,
           facts: { uploadId, status },
         });

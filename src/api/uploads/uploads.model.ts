@@ -41,6 +41,10 @@ export interface Upload {
   completedAt: Date | null;
   /** What went wrong, file by file; null when nothing did. */
   errorMessage: string | null;
+  /** When somebody asked to have its rows taken out of the table again; null when nobody has. Until that is done the status is `running`. */
+  withdrawRequestedAt: Date | null;
+  /** When its rows left the table; null when they have not. The counts go on saying what was stored. */
+  withdrawnAt: Date | null;
 }
 
 /** A page of uploads. */

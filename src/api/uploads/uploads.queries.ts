@@ -8,7 +8,8 @@ const columnsFor = (viewerId: string) => fragment`
   u.id as "uploadId", u.experiment_id as "experimentId", u.table_id as "uploadTableId", t.name as "uploadTableName", u.source_kind as "sourceKind",
   u.status, u.file_count as "fileCount", u.stored as "rowCount", u.rows_in as "rowsIn", u.quarantined, u.already_there as "alreadyThere",
   case when u.created_by = ${viewerId} or not exists (select from experiments e where e.id = u.experiment_id and e.anonymize_contributors)
-    then u.created_by end as "createdBy", u.created_at as "createdAt", u.completed_at as "completedAt", u.error_message as "errorMessage"`;
+    then u.created_by end as "createdBy", u.created_at as "createdAt", u.completed_at as "completedAt", u.error_message as "errorMessage",
+  u.withdraw_requested_at as "withdrawRequestedAt", u.withdrawn_at as "withdrawnAt"`;
 
 export interface UploadFilter {
   experimentId: string;
@@ -73,8 +74,8 @@ export const failReceiving = (db: Queryable, uploadId: string, message: string) 
     update uploads set status = 'failed', completed_at = now(), error_message = ${message} where id = ${uploadId} and status = 'pending' and received_at is null`);
 
 export const lockUpload = (db: Queryable, experimentId: string, uploadId: string) =>
-  db.one<{ status: string; tableId: string | null }>(sql('uploads.lock')`
-    select status, table_id as "tableId" from uploads where id = ${uploadId} and experiment_id = ${experimentId} for update`);
+  db.one<{ status: string; tableId: string | null; createdBy: string | null; withdrawRequested: boolean }>(sql('uploads.lock')`
+    select status, table_id as "tableId", created_by as "createdBy", withdraw_requested_at is not null as "withdrawRequested" from uploads where id = ${uploadId} and experiment_id = ${experimentId} for update`);
 
 /** Marks the files of an upload that failed for a reason to be read anew; answers how many. */
 export const reopenFiles = (db: Queryable, uploadId: string, reason: string) =>
@@ -90,6 +91,15 @@ export const requestReplay = (db: Queryable, uploadId: string) =>
 export const reopenUpload = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.reopen')`
     update uploads set status = 'running', completed_at = null, heartbeat_at = now(), starts = 0 where id = ${uploadId}`);
+
+/** Whether files are on their way into a table, or out of it. */
+export const isAtWork = async (db: Queryable, tableId: string, what: 'reading' | 'withdrawing') =>
+  (await db.one(sql('uploads.atWork')`
+    select from uploads where table_id = ${tableId} and status in ('pending', 'running')
+      and (${what === 'reading'} or withdraw_requested_at is not null) limit 1`)) !== undefined;
+
+export const requestWithdrawal = (db: Queryable, uploadId: string) =>
+  db.run(sql('uploads.requestWithdrawal')`update uploads set withdraw_requested_at = now() where id = ${uploadId}`);
 
 export const listObjectKeys = (db: Queryable, uploadId: string) =>
   db.rows<{ objectKey: string }>(sql('uploads.listObjectKeys')`
@@ -113,8 +123,8 @@ export const listSilentUploads = (db: Queryable) =>
     where ${silent} limit 100`);
 
 export const findUploadOwner = (db: Queryable, uploadId: string) =>
-  db.one<{ experimentId: string; createdBy: string | null }>(sql('uploads.owner')`
-    select experiment_id as "experimentId", created_by as "createdBy" from uploads where id = ${uploadId}`);
+  db.one<{ experimentId: string; withdrawRequested: boolean }>(sql('uploads.owner')`
+    select experiment_id as "experimentId", withdraw_requested_at is not null as "withdrawRequested" from uploads where id = ${uploadId}`);
 
 /** Uploads of an experiment that is gone, with the keys of their bytes. */
 export const listUploadsToErase = (db: Queryable, experimentId: string) =>

@@ -9,7 +9,7 @@ import { ApiError, errors, refuse } from '../../errors.ts';
 import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
 import { forgetObject, PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
 import { nameFile } from '../../ingest/uploads/names.ts';
-import { createTable, findUploadTable } from '../../lakehouse/tables/manifest.ts';
+import { createTable, findUploadTable, lockTable } from '../../lakehouse/tables/manifest.ts';
 import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
 import { printObjectKey } from '../../storage/objects.ts';
 import { publishEvent } from '../events/events.service.ts';
@@ -26,6 +26,7 @@ import {
   findUploadOwner,
   insertUpload,
   insertUploadFile,
+  isAtWork,
   listNeededObjects,
   listObjectKeys,
   listUnplacedFiles,
@@ -37,6 +38,7 @@ import {
   reopenFiles,
   reopenUpload,
   requestReplay,
+  requestWithdrawal,
 } from './uploads.queries.ts';
 
 /** What the reading of uploaded files needs of the service. */
@@ -89,7 +91,13 @@ export async function findTarget(tx: Transaction, experimentId: string, fields: 
 
 /** Finds the table that an upload goes into, or makes a new one. Making one needs `manage`, which the caller of this function checks. */
 async function targetTable(tx: Transaction, caller: Caller, experimentId: string, fields: Fields): Promise<string> {
-  if (fields.targetKind === 'existing') return (await findJoined(tx, experimentId, fields.uploadTableId)).id;
+  if (fields.targetKind === 'existing') {
+    const { id } = await findJoined(tx, experimentId, fields.uploadTableId);
+    await lockTable(tx, id);
+    // a file that is on its way out would be found there already
+    if (await isAtWork(tx, id, 'withdrawing')) throw errors.tableBusy();
+    return id;
+  }
   await requireFreeName(tx, experimentId, fields.targetName);
   return (await createTable(tx, { experimentId, kind: 'upload', name: fields.targetName, createdBy: caller.userId })).id;
 }
@@ -265,6 +273,28 @@ export async function replayUpload(ctx: Context, caller: Caller, experimentId: s
     if (files > 0) {
       await reopenUpload(tx, uploadId);
       await auditExperiment(tx, caller, experimentId, 'upload.replayed', { uploadId });
+      await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
+    }
+    return loadReport(tx, caller, { experimentId, uploadId });
+  });
+}
+
+/**
+ * Has a job take the rows of an upload out of its table again. Whoever sent it may, and whoever manages the experiment. Errors: not found, forbidden, archived,
+ * an upload of the table still under way, its table gone.
+ */
+export async function withdrawUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
+  return ctx.db.transaction(async (tx) => {
+    await requireWritable(tx, experimentId);
+    const upload = (await lockUpload(tx, experimentId, uploadId)) ?? refuse(errors.uploadNotFound());
+    if (upload.createdBy !== caller.userId) await requireAccess(tx, caller.userId, 'experiment', experimentId, 'manage');
+    if (!upload.withdrawRequested) {
+      const { tableId } = upload;
+      if (tableId === null || !(await lockTable(tx, tableId))) throw errors.tableDeleted();
+      if (await isAtWork(tx, tableId, 'reading')) throw errors.tableBusy();
+      await requestWithdrawal(tx, uploadId);
+      await reopenUpload(tx, uploadId);
+      await auditExperiment(tx, caller, experimentId, 'upload.withdrawn', { uploadId, tableId });
       await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
     }
     return loadReport(tx, caller, { experimentId, uploadId });

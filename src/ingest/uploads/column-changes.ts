@@ -5,8 +5,8 @@
 import { errors } from '../../errors.ts';
 import type { ColumnType } from '../../lakehouse/terms/catalog.ts';
 import { listColumnsAt, commit, findTableById, type ColumnState, type Commit } from '../../lakehouse/tables/manifest.ts';
-import type { LakeFile, LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
-import { areInOrder, findHolding, setFilesVariable, writeSelect } from '../../lakehouse/tables/rewriting.ts';
+import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
+import { areInOrder, findHolding, setFilesVariable, splitFiles, writeSelect } from '../../lakehouse/tables/rewriting.ts';
 import { useSession, type StagingArea, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import { printPhysicalType } from '../../lakehouse/terms/physical-types.ts';
 import { quoteName } from '../../lakehouse/terms/quoting.ts';
@@ -52,8 +52,6 @@ export interface ChangeOptions {
 }
 
 const TRIES = 20;
-/** About how many rows are written anew at once. */
-const PART_ROWS = 200_000;
 
 /** A column with the one beside it that holds its odd values, and what both are to be called. */
 interface Target {
@@ -181,19 +179,6 @@ async function readAgain(
   };
 }
 
-/** Files in parts of about so many rows. */
-function partsOf(files: ReadonlyMap<string, LakeFile>): { paths: string[]; rows: number }[] {
-  const parts: { paths: string[]; rows: number }[] = [];
-  for (const [path, { rowCount }] of files) {
-    const last = parts.at(-1);
-    if (last && last.rows + rowCount <= PART_ROWS) {
-      last.paths.push(path);
-      last.rows += rowCount;
-    } else parts.push({ paths: [path], rows: rowCount });
-  }
-  return parts;
-}
-
 /** Which columns the catalogue renames, and which it drops. */
 function namesOf({ column, odd, name }: Target, columns: readonly ColumnState[]): Pick<Commit, 'renamed' | 'dropped'> {
   const moves = new Map<string, string>();
@@ -224,7 +209,7 @@ async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, op
     const rewriting =
       isReread && files.size > 0 ? await readAgain({ session, pipelines }, target, { ...order, type }, total) : renameOnly(target, type);
     let done = 0;
-    for (const { paths, rows } of partsOf(files)) {
+    for (const { paths, rows } of splitFiles(files)) {
       signal?.throwIfAborted();
       await session.prepare([setFilesVariable(paths)]);
       const select = { sql: rewriting.sql, values: [] };

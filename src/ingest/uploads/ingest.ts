@@ -15,6 +15,7 @@ import { leaveReplay, replayFile } from './replay.ts';
 import { readSource } from './sources.ts';
 import { findStanding, hasOtherRows } from './standing.ts';
 import { explain, fetchOriginal, checkKind, stageRows, useReading, type IngestDeps, type Task } from './rows.ts';
+import { withdrawUpload } from './withdraw.ts';
 import * as uploads from './uploads.queries.ts';
 import type { Database, FileOutcome, UploadFileRow, UploadRow } from './uploads.queries.ts';
 
@@ -59,8 +60,9 @@ const tooMuchMemory = (cause: unknown) =>
 
 /**
  * Turns the objects of one upload into rows, file by file, each in one transaction with its report. Safe to run again after a crash at any moment, and at the
- * same time elsewhere: a file's rows are added once. A file whose replay was asked for adds the rows that it was missing. A file that fails holds back no other;
- * its error is thrown at the end, so that it is tried again later. Undefined when the upload is not there or has ended.
+ * same time elsewhere: a file's rows are added once. A file whose replay was asked for adds the rows that it was missing. Of an upload that is to be withdrawn
+ * the rows are taken out. A file that fails holds back no other; its error is thrown at the end, so that it is tried again later. Undefined when the upload is
+ * not there or has ended.
  */
 export async function ingestUpload(deps: IngestDeps, uploadId: string, options: IngestOptions = {}): Promise<UploadReport | undefined> {
   const upload = await uploads.startUpload(deps.db, uploadId);
@@ -70,6 +72,7 @@ export async function ingestUpload(deps: IngestDeps, uploadId: string, options: 
   const failures: unknown[] = [];
   let isDeadly = upload.starts > MOST_STARTS;
   try {
+    if (upload.withdrawRequested) await withdrawUpload(deps, upload, options.signal);
     for (const file of await uploads.listUploadFiles(deps.db, uploadId)) {
       options.signal?.throwIfAborted();
       if (file.status !== 'pending' && !file.replayRequested) continue;

@@ -155,7 +155,7 @@ export async function decideRows<Passed extends Pass>(
 }
 
 /** The `uploaded_at` of a file's rows: each file of an upload is a microsecond behind the one before it, so that rows keep the order of their files. */
-function stampFile(createdAt: string, ordinal: number): string {
+export function printUploadedAt(createdAt: string, ordinal: number): string {
   const all = BigInt(Date.parse(`${createdAt.slice(0, 23)}Z`)) * 1_000n + BigInt(createdAt.slice(23, 26)) + BigInt(ordinal);
   return `${new Date(Number(all / 1_000n)).toISOString().slice(0, -1)}${String(all % 1_000n).padStart(3, '0')}Z`;
 }
@@ -185,7 +185,7 @@ export async function stageRows(
   await session.prepare(
     Object.entries({
       source,
-      uploaded_at: stampFile(upload.createdAt, file.ordinal),
+      uploaded_at: printUploadedAt(upload.createdAt, file.ordinal),
       experiment_id: upload.experimentId,
       upload_id: upload.id,
       contributor_id: upload.createdBy,
@@ -225,7 +225,7 @@ const NONE_FITS =
   " No record fits the header. Where each has one field more: R's write.table gives the names of rows no header; write the file with row.names = FALSE, or with col.names = NA.";
 type Told = Pick<TypedFile, 'report' | 'leftOut'>;
 /** What has to be known besides where there are other records; a preview says it too, before they are stored. */
-const NOT_TWICE = ' Where other records are stored, remove the table first or use another one: they would come twice.';
+const NOT_TWICE = ' Where other records are stored, take the upload back first: they would come twice.';
 function advise(stored: number, { reasons }: Refusals): string {
   const advice = [...reasons.keys()].flatMap((reason) => ADVICE[reason] ?? []);
   const all = advice.map((each) => ` ${each}`).join('') + (stored > 0 && advice.length > 0 ? NOT_TWICE : '');

@@ -68,7 +68,7 @@ const explainSame = (stored: number, quarantined: number): string => {
   const way =
     stored === 0
       ? 'Sent with other reading fields, such as encoding, it is read anew.'
-      : 'To have it read in another way, remove the table first or send it into another one.';
+      : 'To have it read in another way, take that upload back first, or send it into another table.';
   return `This file is in the table already, and ${quarantined} of its records are set aside. ${way}`;
 };
 
@@ -90,6 +90,6 @@ export async function findStanding(db: Queryable, file: ReadFile): Promise<{ sou
     status: 'failed',
     alreadyThere: stored + quarantined,
     reason: 'read_otherwise',
-    message: `${stored} rows of this file are in the table already, as it was read ${describeFields(other.reading)}. It was not read again, so that no row comes twice. Remove the table and send the file anew, or send it into another table; under another name its rows are added to those that are there.`,
+    message: `${stored} rows of this file are in the table already, as it was read ${describeFields(other.reading)}. It was not read again, so that no row comes twice. Take that upload back and send the file anew, or send it into another table; under another name its rows are added to those that are there.`,
   };
 }

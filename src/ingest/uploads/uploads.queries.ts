@@ -18,6 +18,8 @@ export interface UploadRow {
   reading: ReadingOptions;
   /** How often work on it has begun, this time included, since it last came to an end with the process alive. */
   starts: number;
+  /** Its rows are to be taken out again. */
+  withdrawRequested: boolean;
 }
 
 export interface UploadFileRow {
@@ -44,6 +46,7 @@ export const startUpload = (db: Queryable, uploadId: string) =>
     update uploads set status = 'running', started_at = coalesce(started_at, now()), heartbeat_at = now(), starts = starts + 1
     where id = ${uploadId} and status in ('pending', 'running')
     returning id, experiment_id as "experimentId", table_id as "tableId", source_kind as "sourceKind", status, created_by as "createdBy", reading, starts,
+      withdraw_requested_at is not null as "withdrawRequested",
       to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt"`);
 
 /** Notes that work on an upload came to an end, and the process lives. */
@@ -59,11 +62,15 @@ export const listUploadFiles = (db: Queryable, uploadId: string) =>
       rows_in as "rowsIn", stored, quarantined, already_there as "alreadyThere", reason, message, columns, replay_requested_at is not null as "replayRequested"
     from upload_files where upload_id = ${uploadId} order by ordinal`);
 
-/** Lists how ended uploads have read a file of a table, and what was stored and set aside of it. One that found it there already has not read it. */
+/**
+ * Lists how ended uploads have read a file of a table, and what was stored and set aside of it. One that found it there already has not read it, and one that
+ * was withdrawn has left nothing.
+ */
 export const listReadings = (db: Queryable, file: { tableId: string; sha256: string; path: string }) =>
   db.rows<{ reading: ReadingOptions; stored: number; quarantined: number }>(sql('ingest.listReadings')`
     select u.reading, f.stored, f.quarantined from uploads u join upload_files f on f.upload_id = u.id
     where u.table_id = ${file.tableId} and f.path = ${file.path} and f.sha256 = decode(${file.sha256}, 'hex') and f.already_there = 0
+      and u.withdrawn_at is null
       and (f.status in ('completed', 'partial') or f.quarantined > 0)
     order by f.completed_at`);
 
@@ -97,6 +104,12 @@ export const countFailure = async (db: Queryable, uploadId: string, path: string
 export const finishReplay = (db: Queryable, uploadId: string, file: FileOutcome) =>
   db.run(sql('ingest.finishReplay')`update upload_files set ${setOutcome(file)}, replay_requested_at = null
     where upload_id = ${uploadId} and path = ${file.path} and replay_requested_at is not null`);
+
+/** Notes that nothing of an upload is in the lake any more, and that the bytes of its files are not needed. */
+export const finishWithdrawal = async (tx: Queryable, uploadId: string): Promise<void> => {
+  await tx.run(sql('ingest.finishWithdrawal')`update uploads set withdrawn_at = now() where id = ${uploadId} and withdrawn_at is null`);
+  await tx.run(sql('ingest.forgetObjects')`update upload_files set object_key = null where upload_id = ${uploadId}`);
+};
 
 /** Brings the counts of an upload up to date with its files. */
 export const sumUpload = (db: Queryable, uploadId: string) =>

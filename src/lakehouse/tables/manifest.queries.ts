@@ -168,6 +168,11 @@ export const listColumns = (db: Queryable, tableId: string, version: number) =>
     from lake_columns where table_id = ${tableId} and since_version <= ${version} and (until_version is null or until_version > ${version})
     order by ordinal, name`);
 
+/** The names of the columns that a table got at a moment (ISO 8601) or later. */
+export const listColumnsSince = (db: Queryable, tableId: string, moment: string) =>
+  db.values<string>(sql('lake.listColumnsSince')`select name from lake_columns
+    where table_id = ${tableId} and until_version is null and first_seen_at >= ${moment}::timestamptz order by ordinal, name`);
+
 export const insertColumns = (tx: Transaction, tableId: string, version: number, columns: readonly NewColumn[]) =>
   tx.run(sql('lake.insertColumns')`insert into lake_columns
       (table_id, name, type, origin, original_key, nullable, hidden, has_values, exact_double, ordinal, since_version, first_seen_at)
@@ -256,6 +261,11 @@ export const moveSource = (
   tx.run(sql('lake.moveSource')`update lake_sources set row_count = ${change.to.rowCount}, quarantined_count = ${change.to.quarantinedCount}
     where table_id = ${tableId} and source = decode(${change.source}, 'hex') and row_count = ${change.from.rowCount}
       and quarantined_count = ${change.from.quarantinedCount}`);
+
+/** Forgets sources whose rows have left the table, so that they are new when they come again. */
+export const forgetSources = (tx: Transaction, tableId: string, sources: readonly string[]) =>
+  tx.run(sql('lake.forgetSources')`delete from lake_sources
+    where table_id = ${tableId} and source = any (array(select decode(each, 'hex') from unnest(${sources}::text[]) as each))`);
 
 /** Lists which of these sources the table has, with the message or upload of each. */
 export const listKnownSources = (db: Queryable, tableId: string, sources: readonly string[]) =>

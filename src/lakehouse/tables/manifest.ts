@@ -20,6 +20,8 @@ export {
   findSource,
   findTable,
   findTableById,
+  forgetSources,
+  listColumnsSince,
   listFiles as listFilesAt,
   listKnownSources,
   lockTable,

@@ -35,6 +35,22 @@ export const areInOrder = (files: readonly LakeFile[]): boolean =>
     return maxKey == null || maxId == null || maxKey < minKey || (maxKey === minKey && maxId < minId);
   });
 
+/** About how many rows are written anew at once. */
+const PART_ROWS = 200_000;
+
+/** Splits files, by absolute path, into parts that are written anew one after the other. */
+export function splitFiles(files: ReadonlyMap<string, LakeFile>): { paths: string[]; rows: number }[] {
+  const parts: { paths: string[]; rows: number }[] = [];
+  for (const [path, { rowCount }] of files) {
+    const last = parts.at(-1);
+    if (last && last.rows + rowCount <= PART_ROWS) {
+      last.paths.push(path);
+      last.rows += rowCount;
+    } else parts.push({ paths: [path], rows: rowCount });
+  }
+  return parts;
+}
+
 /** Files to retire, and the files that replace them. */
 export interface Rewritten {
   /** Ids of files. */

@@ -140,7 +140,7 @@ export function OverviewPage() {
           >
             {(list) => (
               <ul className="rows">
-                {list.map(({ uploadId, uploadTableName, status, rowCount, quarantined, createdAt, errorMessage }) => (
+                {list.map(({ uploadId, uploadTableName, status, rowCount, quarantined, createdAt, errorMessage, withdrawnAt }) => (
                   <li key={uploadId}>
                     <div>
                       <h3>{uploadTableName ?? words.upload.history.noTable}</h3>
@@ -151,7 +151,7 @@ export function OverviewPage() {
                         </Link>
                       </p>
                     </div>
-                    <StatusTag status={status} />
+                    <StatusTag status={status} withdrawnAt={withdrawnAt} />
                   </li>
                 ))}
               </ul>

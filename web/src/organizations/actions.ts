@@ -109,6 +109,7 @@ const ACTIONS: Readonly<Record<Action, true>> = {
   'upload.created': true,
   'upload.completed': true,
   'upload.replayed': true,
+  'upload.withdrawn': true,
   'table.deleted': true,
   'table.column-changed': true,
   'export.created': true,

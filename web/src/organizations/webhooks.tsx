@@ -21,6 +21,7 @@ const KINDS = [
   'experiment.deleted',
   'upload.completed',
   'upload.failed',
+  'upload.withdrawn',
   'export.completed',
   'export.failed',
 ] as const;

@@ -180,6 +180,7 @@ export const organizations = {
       'experiment.deleted': 'an experiment is deleted',
       'upload.completed': 'an upload is stored',
       'upload.failed': 'an upload fails',
+      'upload.withdrawn': 'an upload is taken back',
       'export.completed': 'an export is ready',
       'export.failed': 'an export fails',
       'webhook.test': 'a test',

@@ -24,7 +24,7 @@ export function History({ id, page }: { id: string; page: number }) {
         <p className="quiet">{said.none}</p>
       ) : (
         <ul className="rows">
-          {data.uploads.map(({ uploadId, uploadTableName, sourceKind, status, rowCount, quarantined, createdAt }) => (
+          {data.uploads.map(({ uploadId, uploadTableName, sourceKind, status, rowCount, quarantined, createdAt, withdrawnAt }) => (
             <li key={uploadId}>
               <div>
                 <h3>
@@ -36,7 +36,7 @@ export function History({ id, page }: { id: string; page: number }) {
                   {said.facts(words.upload.kinds[sourceKind], countText(rowCount), countText(quarantined), agoText(createdAt))}
                 </p>
               </div>
-              <StatusTag status={status} />
+              <StatusTag status={status} withdrawnAt={withdrawnAt} />
             </li>
           ))}
         </ul>

@@ -82,6 +82,10 @@ export const sendFiles = (id: string, { chosen, tell, signal, key }: Sending): P
 export const replayUpload = (id: string, uploadId: string): Promise<UploadReport> =>
   bodyOf(api.POST('/api/v1/experiments/{id}/data/uploads/{uploadId}/replay', { params: { path: { id, uploadId } } }));
 
+/** Has the rows of an upload taken out of their table again. */
+export const withdrawUpload = (id: string, uploadId: string): Promise<UploadReport> =>
+  bodyOf(api.POST('/api/v1/experiments/{id}/data/uploads/{uploadId}/withdraw', { params: { path: { id, uploadId } } }));
+
 export type ColumnPatch = BodyOf<'/api/v1/experiments/{id}/data/tables/{tableId}/columns/{name}', 'patch'>;
 export type ColumnChange = AnswerTo<'/api/v1/experiments/{id}/data/tables/{tableId}/columns/{name}', 'patch'>;
 

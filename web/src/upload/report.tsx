@@ -5,11 +5,13 @@ import { queryClient } from '../api.ts';
 import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { countText, momentText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { sessionQuery } from '../shell/session.ts';
+import { AskFirst } from '../ui/ask-first.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
 import { FileReport } from './file-report.tsx';
-import { isRunning, renewTables, replayUpload, uploadQuery, type UploadReport } from './queries.ts';
+import { isRunning, renewTables, replayUpload, uploadQuery, withdrawUpload, type UploadReport } from './queries.ts';
 import { StatusTag } from './status-tag.tsx';
 import './upload.css';
 
@@ -18,16 +20,17 @@ const said = words.upload.report;
 
 /** How far the reading is. That it ended is seen all over the page, and here it is read out. */
 function Reading({ upload }: { upload: UploadReport }) {
-  const { files, status, rowCount } = upload;
+  const { files, status, rowCount, withdrawRequestedAt, withdrawnAt } = upload;
   const isOn = isRunning(upload);
+  const ended = said.ended(withdrawnAt === null ? words.upload.status[status] : words.upload.withdrawn, countText(rowCount));
   const done = files.filter((file) => file.status !== 'pending').length;
   return (
     <div className={isOn ? 'notice progress' : 'hidden-visually'}>
       <p role="status" className="number">
-        {isOn ? said.reading(done, files.length) : said.ended(words.upload.status[status], countText(rowCount))}
+        {!isOn ? ended : withdrawRequestedAt === null ? said.reading(done, files.length) : said.withdrawing}
       </p>
       {/* without a value a progress bar says only that something is going on */}
-      {!isOn ? null : files.length > 1 ? (
+      {!isOn ? null : files.length > 1 && withdrawRequestedAt === null ? (
         <progress aria-label={said.readingLabel} max={files.length} value={done} />
       ) : (
         <progress aria-label={said.readingLabel} />
@@ -80,6 +83,21 @@ function Replay({ id, uploadId, isKept }: { id: string; uploadId: string; isKept
   );
 }
 
+/** Takes an upload back, for whoever sent it and whoever manages the experiment. */
+function Withdraw({ id, upload, mayManage }: { id: string; upload: UploadReport; mayManage: boolean }) {
+  const { data: session } = useQuery(sessionQuery);
+  const { uploadId, uploadTableName, rowCount, quarantined, createdBy, withdrawRequestedAt } = upload;
+  const isOurs = mayManage || createdBy === session?.user.id;
+  if (!isOurs || uploadTableName === null || withdrawRequestedAt !== null || rowCount + quarantined === 0) return null;
+  return (
+    <AskFirst
+      action={said.withdraw}
+      consequence={said.withdrawText(countText(rowCount), uploadTableName)}
+      perform={async () => queryClient.setQueryData(uploadQuery(id, uploadId).queryKey, await withdrawUpload(id, uploadId))}
+    />
+  );
+}
+
 /** What became of an upload: how far it is, what was stored, and what each column became. */
 export function ReportPage() {
   const { id, upload: uploadId } = route.useParams();
@@ -92,7 +110,8 @@ export function ReportPage() {
     if (hasEnded) void renewTables(id);
   }, [hasEnded, id]);
   if (upload === undefined) return <NotYet error={error} refetch={refetch} />;
-  const { uploadTableId, uploadTableName, sourceKind, status, errorMessage, createdAt, quarantined, rowCount, alreadyThere } = upload;
+  const { uploadTableId, uploadTableName, sourceKind, status, errorMessage, createdAt, quarantined, rowCount, alreadyThere, withdrawnAt } =
+    upload;
   const isKept = upload.files.some(({ reason }) => reason === 'processing_failed');
   const table = tables?.find(({ identifier }) => identifier === uploadTableId);
   const isWritable = experiment.status !== 'archived' && capabilities.canContribute;
@@ -102,7 +121,7 @@ export function ReportPage() {
       <section className="panel" aria-labelledby="report">
         <header>
           <h2 id="report">{said.title(uploadTableName ?? said.noTable)}</h2>
-          <StatusTag status={status} />
+          <StatusTag status={status} withdrawnAt={withdrawnAt} />
         </header>
         <p className="small quiet">{said.sent(words.upload.kinds[sourceKind], momentText(createdAt))}</p>
         <Problem error={error} retry={() => void refetch()} />
@@ -114,7 +133,8 @@ export function ReportPage() {
           </p>
         ) : null}
         <Counts upload={upload} />
-        {hasEnded && (quarantined > 0 || isKept) && uploadTableId !== null && isWritable ? (
+        {withdrawnAt === null ? null : <p className="notice">{said.withdrawn(momentText(withdrawnAt))}</p>}
+        {hasEnded && withdrawnAt === null && (quarantined > 0 || isKept) && uploadTableId !== null && isWritable ? (
           <Replay id={id} uploadId={uploadId} isKept={isKept} />
         ) : null}
         <p className="inline">
@@ -130,6 +150,7 @@ export function ReportPage() {
           <Link className="button" to="/experiments/$id/uploads" params={{ id }}>
             {isWritable ? said.another : words.upload.history.title}
           </Link>
+          {hasEnded && isWritable ? <Withdraw id={id} upload={upload} mayManage={capabilities.canManage} /> : null}
         </p>
       </section>
       {upload.files.map((file) => (
@@ -139,7 +160,7 @@ export function ReportPage() {
           file={file}
           isOpen={upload.files.length === 1 || (hasEnded && file.status !== 'completed')}
           table={table}
-          mayChange={capabilities.canManage && experiment.status !== 'archived'}
+          mayChange={capabilities.canManage && experiment.status !== 'archived' && withdrawnAt === null}
         />
       ))}
     </div>

@@ -9,7 +9,10 @@ const MOODS: Readonly<Record<UploadReport['status'], '' | 'good' | 'warn'>> = {
   failed: 'warn',
 };
 
-/** How far an upload or a file is. */
-export const StatusTag = ({ status }: Pick<UploadReport, 'status'>) => (
-  <span className={`tag ${MOODS[status]}`}>{words.upload.status[status]}</span>
-);
+/** How far an upload or a file is, or that the upload was taken back. */
+export const StatusTag = ({ status, withdrawnAt = null }: Pick<UploadReport, 'status'> & Partial<Pick<UploadReport, 'withdrawnAt'>>) =>
+  withdrawnAt === null ? (
+    <span className={`tag ${MOODS[status]}`}>{words.upload.status[status]}</span>
+  ) : (
+    <span className="tag">{words.upload.withdrawn}</span>
+  );

@@ -43,6 +43,7 @@ export const upload = {
     FILE_TOO_LARGE: 'Take the file away, split it, and upload its parts into one table.',
     PAYLOAD_TOO_LARGE: 'Take some files away, and upload them into the same table afterwards.',
     TABLE_NOT_FOUND: 'The table was deleted. Choose another place for the rows.',
+    TABLE_BUSY: 'An upload is being taken out of that table. Send the files when that has ended.',
   } as Readonly<Record<string, string>>,
   cancel: 'Cancel',
   cancelled: 'Cancelled: nothing was stored. What you chose is still here.',
@@ -152,6 +153,7 @@ export const upload = {
     map: 'document',
     variant: 'document',
   },
+  withdrawn: 'taken back',
   status: { pending: 'waiting', running: 'being read', completed: 'complete', partial: 'partly stored', failed: 'failed' },
   history: {
     title: 'Uploads',
@@ -176,6 +178,11 @@ export const upload = {
     keptHint: 'Files that failed for a reason that is not their own are kept. Read them again once the service was mended.',
     replay: 'Read the quarantine again',
     replayKept: 'Read the files again',
+    withdraw: 'Take the upload back',
+    withdrawText: (rows: string, table: string) =>
+      `${rowsText(rows)} of this upload ${rows === '1' ? 'leaves' : 'leave'} ${table}, and so do columns that nothing else has a value of. Annotations of the rows are back when the same file is sent again.`,
+    withdrawing: 'The rows are taken out of the table…',
+    withdrawn: (when: string) => `Taken back ${when}: what is counted here is not in the table any more. The same files can be sent again.`,
     open: 'Open the table',
     another: 'Upload more',
     fileFacts: (stored: string, quarantined: string, there: string, records: string) =>
