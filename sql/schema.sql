@@ -1124,6 +1124,7 @@ table uploads
   starts integer not null default 0
   withdraw_requested_at timestamp with time zone
   withdrawn_at timestamp with time zone
+  turn integer not null default 0
   constraint uploads_check CHECK ((rows_in = ((stored + quarantined) + already_there)))
   constraint uploads_check1 CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'partial'::text, 'failed'::text]))))
   constraint uploads_check2 CHECK ((withdrawn_at >= withdraw_requested_at))
@@ -1133,7 +1134,8 @@ table uploads
   constraint uploads_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL
   constraint uploads_table_id_fkey FOREIGN KEY (table_id) REFERENCES lake_tables(id) ON DELETE SET NULL
   constraint uploads_pkey PRIMARY KEY (id)
-  CREATE INDEX uploads_by_creator ON public.uploads USING btree (created_by)
+  CREATE INDEX uploads_begun ON public.uploads USING btree (turn) WHERE (started_at IS NOT NULL)
+  CREATE INDEX uploads_by_creator ON public.uploads USING btree (created_by, turn)
   CREATE INDEX uploads_by_experiment ON public.uploads USING btree (experiment_id, created_at DESC, id DESC)
   CREATE INDEX uploads_by_table ON public.uploads USING btree (table_id, created_at DESC)
   CREATE INDEX uploads_unfinished ON public.uploads USING btree (heartbeat_at) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))

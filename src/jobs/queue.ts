@@ -9,6 +9,8 @@ export interface JobHandler<P extends object = object> {
   name: string;
   /** Jobs of this kind at once in a process; 1 by default. */
   concurrency?: number;
+  /** How many of them may be one person's; any by default. */
+  perPerson?: number;
   /** Tries after the first; 5 by default. `until-done`: one a minute at last, for as long as it takes. */
   retries?: number | 'until-done';
   /** Cron expression in UTC, for jobs that run by the clock. */
@@ -16,9 +18,21 @@ export interface JobHandler<P extends object = object> {
   run(payload: P, signal: AbortSignal): Promise<unknown>;
 }
 
+interface EnqueueOptions {
+  tx?: Queryable;
+  key?: string;
+  startAfterSeconds?: number;
+  turn?: number;
+  /** Whose job it is, for `perPerson`. */
+  person?: string | null;
+}
+
 export interface JobQueue {
-  /** Adds a job; with a transaction, it exists exactly when that commits. `key`: at most one waiting or running job of this name and key. */
-  enqueue(name: string, payload: object, options?: { tx?: Queryable; key?: string; startAfterSeconds?: number }): Promise<void>;
+  /**
+   * Adds a job; with a transaction, it exists exactly when that commits. `key`: at most one waiting or running job of this name and key. `turn`: jobs of lower
+   * turns go first, and among equals the older.
+   */
+  enqueue(name: string, payload: object, options?: EnqueueOptions): Promise<void>;
   /** Adds many jobs of a name in one statement of the transaction; none for a key that already waits or runs. */
   enqueueAll(name: string, jobs: readonly { payload: object; key: string }[], tx: Queryable): Promise<void>;
   /** Removes the jobs of a name, waiting, running or done, whose payload has these members. */
@@ -134,10 +148,8 @@ export async function openJobQueue(options: QueueOptions): Promise<JobQueue> {
     });
   const stopping = new AbortController();
   const presence = await openPresence(url);
-  /** The workers of this process, by the name of their jobs. */
-  const workers = new Map<string, string[]>();
   const wake = (name: string) => {
-    for (const id of workers.get(name) ?? []) boss.notifyWorker(id);
+    for (const worker of boss.getWipData()) if (worker.name === name) boss.notifyWorker(worker.id);
   };
   /** When jobs were first seen with nobody at them, in milliseconds of the process, by their ids. */
   let suspects = new Map<string, number>();
@@ -169,11 +181,13 @@ export async function openJobQueue(options: QueueOptions): Promise<JobQueue> {
     }
   };
   return {
-    enqueue: async (name, payload, { tx, key, startAfterSeconds } = {}) => {
+    enqueue: async (name, payload, { tx, key, startAfterSeconds, turn = 0, person } = {}) => {
       await said('jobs.ensure', ensure(name));
       const options = {
         ...(tx === undefined ? {} : { db: adapter(tx) }),
         singletonKey: key ?? randomUUID(),
+        priority: -turn,
+        ...(person ? { group: { id: person } } : {}),
         ...(startAfterSeconds === undefined ? {} : { startAfter: startAfterSeconds }),
       };
       await said('jobs.enqueue', boss.send(name, payload, options));
@@ -204,11 +218,10 @@ export async function openJobQueue(options: QueueOptions): Promise<JobQueue> {
           batchSize: 1,
           pollingIntervalSeconds: LOOK_SECONDS.deaf,
           notifyPollingIntervalSeconds: LOOK_SECONDS.hearing,
+          localConcurrency: handler.concurrency ?? 1,
+          ...(handler.perPerson === undefined ? {} : { localGroupConcurrency: handler.perPerson }),
         };
-        for (let worker = 0; worker < (handler.concurrency ?? 1); worker += 1) {
-          const workerId = await boss.work<object>(handler.name, looks, ([job]) => (job ? run(handler, job) : Promise.resolve()));
-          workers.set(handler.name, [...(workers.get(handler.name) ?? []), workerId]);
-        }
+        await boss.work<object>(handler.name, looks, ([job]) => (job ? run(handler, job) : Promise.resolve()));
       }
       const begin = () => void look().catch(onError);
       begin();

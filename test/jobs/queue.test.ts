@@ -54,6 +54,43 @@ test('a key waits or runs once; without a key every job runs; a rolled back tran
   expect(ran).toContain('keyed 9');
 });
 
+test('the lowest turn runs first, and no person has more places than theirs', async () => {
+  const ran: string[] = [];
+  const ends = new Map<string, () => void>();
+  for (const [name, turn] of [
+    ['a', 0],
+    ['a', 1],
+    ['a', 2],
+    ['b', 2],
+    ['c', 1],
+  ] as const)
+    await queue.enqueue('turns', { name }, { turn, person: name });
+  await queue.work([
+    {
+      name: 'turns',
+      concurrency: 3,
+      perPerson: 2,
+      run: (payload) => {
+        const { name } = payload as { name: string };
+        ran.push(name);
+        return new Promise<void>((resolve) => ends.set(name, resolve));
+      },
+    },
+  ]);
+  await until(() => ran.length >= 3);
+  expect(ran.toSorted()).toEqual(['a', 'a', 'c']);
+  ends.get('c')!();
+  await until(() => ran.length >= 4);
+  expect(ran[3]).toBe('b');
+  ends.get('b')!();
+  await sleep(1_500);
+  expect(ran, 'a place is free, and none for a third of a').toHaveLength(4);
+  ends.get('a')!();
+  await until(() => ran.length >= 5);
+  expect(ran[4]).toBe('a');
+  for (const end of ends.values()) end();
+});
+
 test('a job that must be done is tried for as long as it takes, also where its queue is older than that; another is given up', async () => {
   const failing = { run: () => Promise.reject(new Error('not yet')) };
   await queue.enqueue('endless', { n: 0 });

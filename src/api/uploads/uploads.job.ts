@@ -4,12 +4,13 @@ import type { JobHandler } from '../../jobs/queue.ts';
 import { refreshIdentity } from '../data/identity.service.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { deleteTableOf, findUploadOwner, listSilentUploads } from './uploads.queries.ts';
-import { abandon, INGEST_UPLOAD, makeReadDeps, sweepUploadObjects } from './uploads.service.ts';
+import { abandon, enqueueIngest, INGEST_UPLOAD, makeReadDeps, sweepUploadObjects } from './uploads.service.ts';
 
 /** Turns the files of an upload into rows. Runs again after a crash, and then adds only what is missing. */
 export const ingestUploadJob = (ctx: Context): JobHandler => ({
   name: INGEST_UPLOAD,
-  concurrency: 2,
+  concurrency: 3,
+  perPerson: 2,
   run: async (payload, signal) => {
     const { uploadId } = payload as { uploadId: string };
     const upload = await findUploadOwner(ctx.db, uploadId);
@@ -33,9 +34,9 @@ export const ingestUploadJob = (ctx: Context): JobHandler => ({
 
 /** Ends uploads that were cut off while they arrived. Enqueues again those that had arrived, when the process that worked on them is gone. */
 export async function sweepUploads(ctx: Context): Promise<void> {
-  for (const { id, received } of await listSilentUploads(ctx.db))
-    if (received) await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId: id }, { key: id });
-    else await abandon(ctx, id, 'The upload was cut off before all of it had arrived.');
+  for (const { received, ...upload } of await listSilentUploads(ctx.db))
+    if (received) await enqueueIngest(ctx, upload);
+    else await abandon(ctx, upload.id, 'The upload was cut off before all of it had arrived.');
 }
 
 const DAY_MS = 86_400_000;

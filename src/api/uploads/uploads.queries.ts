@@ -1,4 +1,4 @@
-import type { Queryable, Slice } from '../../database/database.ts';
+import type { Queryable, Slice, Transaction } from '../../database/database.ts';
 import { fragment, nothing, sql } from '../../database/sql.ts';
 import type { ReadingOptions } from '../../ingest/typing/readings.ts';
 import type { Upload, UploadFile } from './uploads.model.ts';
@@ -90,7 +90,26 @@ export const requestReplay = (db: Queryable, uploadId: string) =>
 
 export const reopenUpload = (db: Queryable, uploadId: string) =>
   db.run(sql('uploads.reopen')`
-    update uploads set status = 'running', completed_at = null, heartbeat_at = now(), starts = 0 where id = ${uploadId}`);
+    update uploads set status = 'running', started_at = null, completed_at = null, heartbeat_at = now(), starts = 0 where id = ${uploadId}`);
+
+/** An upload that waits for a job. */
+export interface WaitingUpload {
+  id: string;
+  turn: number;
+  createdBy: string | null;
+}
+
+/** Lets uploads of one person take their turns one after the other. */
+export const lockTurnsOf = (tx: Transaction, uploadId: string) =>
+  tx.run(sql('uploads.lockTurnsOf')`
+    select pg_advisory_xact_lock(hashtextextended('turns of uploads ' || coalesce(created_by::text, ''), 0)) from uploads where id = ${uploadId}`);
+
+/** Gives an upload the turn of whichever began last, or the one behind its sender's last, whichever is later. */
+export const giveTurn = (tx: Transaction, uploadId: string) =>
+  tx.one<WaitingUpload>(sql('uploads.giveTurn')`
+    update uploads u set turn = greatest(
+      (select max(turn) from uploads where started_at is not null), (select max(turn) + 1 from uploads where created_by = u.created_by), 0)
+    where id = ${uploadId} returning id, turn, created_by as "createdBy"`);
 
 /** Whether files are on their way into a table, or out of it. */
 export const isAtWork = async (db: Queryable, tableId: string, what: 'reading' | 'withdrawing') =>
@@ -118,8 +137,8 @@ export const anySilentUpload = fragment`exists (select from uploads where ${sile
 
 /** Lists uploads that were cut off while arriving (`received` is false), or wait for a job whose process is gone. */
 export const listSilentUploads = (db: Queryable) =>
-  db.rows<{ id: string; received: boolean }>(sql('uploads.listSilent')`
-    select id, received_at is not null as received from uploads
+  db.rows<WaitingUpload & { received: boolean }>(sql('uploads.listSilent')`
+    select id, turn, created_by as "createdBy", received_at is not null as received from uploads
     where ${silent} limit 100`);
 
 export const findUploadOwner = (db: Queryable, uploadId: string) =>

@@ -24,6 +24,7 @@ import {
   failReceiving,
   findUpload,
   findUploadOwner,
+  giveTurn,
   insertUpload,
   insertUploadFile,
   isAtWork,
@@ -32,6 +33,7 @@ import {
   listUnplacedFiles,
   listUploadFiles,
   listUploadsToErase,
+  lockTurnsOf,
   lockUpload,
   markFileReceived,
   markReceived,
@@ -39,6 +41,7 @@ import {
   reopenUpload,
   requestReplay,
   requestWithdrawal,
+  type WaitingUpload,
 } from './uploads.queries.ts';
 
 /** What the reading of uploaded files needs of the service. */
@@ -51,6 +54,17 @@ export const makeReadDeps = ({ db, staging, pipelines, config }: Context) => ({
 });
 
 export const INGEST_UPLOAD = 'uploads.ingest';
+
+/** Has a job turn an upload that has arrived into rows, when it is its turn. */
+export const enqueueIngest = (ctx: Context, { id, turn, createdBy }: WaitingUpload, tx: Queryable = ctx.db): Promise<void> =>
+  ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId: id }, { tx, key: id, turn, person: createdBy });
+
+/** Puts an upload behind those of its sender that wait, and before those of others who have more waiting. */
+async function queueUpload(ctx: Context, tx: Transaction, uploadId: string): Promise<void> {
+  await lockTurnsOf(tx, uploadId);
+  const upload = await giveTurn(tx, uploadId);
+  if (upload) await enqueueIngest(ctx, upload, tx);
+}
 const BEAT_MS = 5_000;
 
 /** A part of a multipart body as it arrives, whichever parser read it. */
@@ -238,7 +252,7 @@ export async function receiveUpload(
       await requireWritable(tx, experimentId);
       const arrived = (await markReceived(tx, uploadId)) ?? refuse(errors.uploadRefused('The upload took too long and was given up.'));
       if (arrived.tableId === null) throw errors.tableDeleted();
-      await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
+      await queueUpload(ctx, tx, uploadId);
       return caller.created(tx, await loadReport(tx, caller, { experimentId, uploadId }));
     });
   } catch (error) {
@@ -273,7 +287,7 @@ export async function replayUpload(ctx: Context, caller: Caller, experimentId: s
     if (files > 0) {
       await reopenUpload(tx, uploadId);
       await auditExperiment(tx, caller, experimentId, 'upload.replayed', { uploadId });
-      await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
+      await queueUpload(ctx, tx, uploadId);
     }
     return loadReport(tx, caller, { experimentId, uploadId });
   });
@@ -295,7 +309,7 @@ export async function withdrawUpload(ctx: Context, caller: Caller, experimentId:
       await requestWithdrawal(tx, uploadId);
       await reopenUpload(tx, uploadId);
       await auditExperiment(tx, caller, experimentId, 'upload.withdrawn', { uploadId, tableId });
-      await ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId }, { tx, key: uploadId });
+      await queueUpload(ctx, tx, uploadId);
     }
     return loadReport(tx, caller, { experimentId, uploadId });
   });
