@@ -30,6 +30,8 @@ export const limitFileBytes = (kind: SourceKind, allowed: number): number => Mat
 export const MAX_COLUMNS = 2_000;
 /** Bytes of one record (a CSV record with its quoted newlines, a JSON line or element) at most. */
 export const MAX_RECORD_BYTES = 8 * MIB;
+/** Keys, lists and objects of one JSON record at most: these, and not its bytes, take the time that it is understood in, and others wait meanwhile. */
+export const MAX_RECORD_PARTS = 100_000;
 const MAX_ROWS = 1_000_000_000;
 /** Answers to how many bytes a Parquet file of `size` bytes may unpack: a hundred times `size`, but at least 1 GiB and at most 16 GiB. */
 export const limitUnpackedBytes = (size: number): number => Math.min(16 * 1_024 * MIB, Math.max(1_024 * MIB, 100 * size));

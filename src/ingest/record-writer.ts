@@ -231,6 +231,7 @@ export type RefusalReason =
   | 'broken_quotes'
   | 'unclosed_quote'
   | 'record_too_long'
+  | 'too_many_members'
   | 'invalid_utf8'
   | 'invalid_characters'
   | 'invalid_json'

@@ -9,6 +9,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 export const COMMA = 0x2c;
+const COLON = 0x3a;
 
 interface Piece {
   /** The text of one record; empty when there was only white space. */
@@ -56,6 +57,25 @@ function nextElement(bytes: Buffer, from: number, final: boolean): Piece | undef
   if (!final) return undefined;
   const [start, end] = trim(bytes, from, bytes.length);
   return { start, end, next: bytes.length, last: false };
+}
+
+/** Counts the keys of a record, and its keys, lists and objects on every level, without a look at whether it is JSON. */
+export function countParts(bytes: Buffer): { keys: number; parts: number } {
+  let [depth, keys, parts] = [0, 0, 0];
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at += 1;
+      while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+    } else if (byte === COLON) {
+      parts += 1;
+      if (depth === 1) keys += 1;
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      parts += 1;
+      depth += 1;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+  }
+  return { keys, parts };
 }
 
 /** What records are taken from, and by whom. */

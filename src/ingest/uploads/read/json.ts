@@ -1,15 +1,18 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
 import { readJson } from '../../../json.ts';
 import { printToken, readExactNumber } from '../../exact-json.ts';
 import { SAFE_DIGITS } from './json-glance.ts';
-import { MAX_COLUMNS, MAX_RECORD_BYTES } from '../../limits.ts';
+import { MAX_COLUMNS, MAX_RECORD_BYTES, MAX_RECORD_PARTS } from '../../limits.ts';
 import { FileRefused, ReadAhead, refuseShortPart, type BufferedFile, type FileScan, type RefusalReason } from '../../record-writer.ts';
 import { isWellFormed, refuseKeys, type JsonWriter } from './json-lines.ts';
-import { COMMA, LF, scanElements, scanLines, trim, type Scan } from './json-pieces.ts';
+import { COMMA, countParts, LF, scanElements, scanLines, trim, type Scan } from './json-pieces.ts';
 import { refuseOtherKinds, refuseUtf16 } from './signatures.ts';
 import { Window } from './window.ts';
 
 const CHUNK = 4 * 1_048_576;
+/** Bytes of records that are understood before others get their turn: some ten milliseconds. */
+const BYTES_BETWEEN = 262_144;
 interface JsonSource extends FileScan {
   kind: 'json' | 'ndjson';
   /** Takes the records, and writes them to `records`. */
@@ -38,6 +41,15 @@ const parseRecord = (text: string): unknown =>
 
 const hasLoneSurrogate = (text: string, value: unknown): boolean =>
   text.includes('\\u') && /\\ud[89a-f]/i.test(text) && !isWellFormed(value);
+
+/** Finds what is too much of a record. Throws FileRefused when it has more keys than a table has columns. */
+function findExcess(record: Buffer): RefusalReason | undefined {
+  // each part has two bytes
+  if (record.length < 2 * MAX_RECORD_PARTS) return undefined;
+  const { keys, parts } = countParts(record);
+  if (keys > MAX_COLUMNS) throw refuseKeys();
+  return parts > MAX_RECORD_PARTS ? 'too_many_members' : undefined;
+}
 
 /** `"data": [` as the only beginning of a wrapping object. */
 const WRAPPER = /^\s*\{\s*"data"\s*:\s*\[/;
@@ -68,15 +80,24 @@ export async function scanJson({
     refuseUtf16(window.bytes);
     if (window.bytes[0] === 0xef && window.bytes[1] === 0xbb && window.bytes[2] === 0xbf) window.start = 3;
     const place = { line: 1 };
+    let taken = 0;
     const isEnd = () => (window.final && !isPart) || window.bytes.length - window.start > maxRecordBytes * 2;
     const take: Scan['take'] = async ({ start, end }) => {
       const row = numbering.next(window.base + start);
       if (!row) return;
       const bytes = window.bytes.subarray(start, end);
-      const problem: RefusalReason | undefined =
-        bytes.length > maxRecordBytes ? 'record_too_long' : !window.clean && !isUtf8(bytes) ? 'invalid_utf8' : writer.write(row, bytes);
+      const problem =
+        bytes.length > maxRecordBytes
+          ? 'record_too_long'
+          : !window.clean && !isUtf8(bytes)
+            ? 'invalid_utf8'
+            : (findExcess(bytes) ?? writer.write(row, bytes));
       if (problem !== undefined) await refusals.add(row, { line: place.line, byteOffset: window.base + start }, problem, bytes);
       if (records.full) await records.drain();
+      taken += bytes.length;
+      if (taken < BYTES_BETWEEN) return;
+      taken = 0;
+      await setImmediate();
     };
     const scan: Scan = { window, place, isEnd, take };
 
