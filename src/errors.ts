@@ -216,6 +216,10 @@ const catalogue = {
   invitationEnded: say(409, 'This invitation was accepted or revoked already.'),
   alreadyGranted: say(409, 'The account of this address holds a direct grant already.'),
   accountExists: say(409, 'This address has an account already; share with the person instead.'),
+  tooManyTransferRequests: say(
+    409,
+    (most: number) => `You have asked for ${most} projects that have not come yet, which is the most that you can.`,
+  ),
   tooManyInvitations: say(409, '100 invitations are pending here, which is the most that there can be.'),
   invitationBudgetSpent: say(429, 'You have sent as many invitations to the service as one person may in a day.'),
   alreadyContributor: say(409, 'You may contribute to this experiment already.'),

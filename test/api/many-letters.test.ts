@@ -67,3 +67,11 @@ test('who asks to join and takes it back, again and again, has few letters sent'
   await site.as(site.cast.viewer)('POST', path);
   expect(await sentAbout('join Asked plots', 'owner@example.com')).toBe(MOST + 1);
 });
+
+test('a code goes before letters that wait', async () => {
+  const asked = { projectIdOld: '1', projectUrlOld: 'https://old.example/1' };
+  expect((await site.as(site.cast.viewer)('POST', '/api/v1/transfer-requests', { body: asked })).status).toBe(201);
+  await signIn(site, 'hurried@example.com');
+  const waits = sql('t')`select priority from pgboss.job where name = 'mail.send' order by created_on desc limit 2`;
+  expect(await site.db.rows(waits)).toEqual([{ priority: 0 }, { priority: -1 }]);
+});

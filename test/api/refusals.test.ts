@@ -71,6 +71,21 @@ test('100 invitations to a resource wait at most', async () => {
   expect(await invite('last')).toMatchObject({ status: 409, body: { code: 'TOO_MANY_INVITATIONS' } });
 });
 
+test('100 projects that have not come are asked for at most, also at once', async () => {
+  const person = await makePerson(site.db, 'wishful');
+  const ask = (projectIdOld: string) =>
+    site.as(person)('POST', '/api/v1/transfer-requests', { body: { projectIdOld, projectUrlOld: 'https://old.example/7' } });
+  expect((await ask('0')).status).toBe(201);
+  await site.db.run(sql('test')`
+    insert into project_transfer_requests (id, user_id, user_email, source_platform, project_id_old, project_url_old)
+    select gen_random_uuid(), user_id, user_email, source_platform, n::text, project_url_old
+    from project_transfer_requests, generate_series(1, 96) n where user_id = ${person.id}`);
+  const asked = await Promise.all(Array.from({ length: 9 }, (_ask, at) => ask(`at once ${at}`)));
+  expect(asked.filter(({ status }) => status === 201)).toHaveLength(3);
+  for (const { status, body } of asked) if (status !== 201) expect([status, body.code]).toEqual([409, 'TOO_MANY_TRANSFER_REQUESTS']);
+  expect(await ask('0'), 'says what is nearer').toMatchObject({ status: 409, body: { code: 'TRANSFER_ALREADY_REQUESTED' } });
+});
+
 test('whoever has no address is written to by nobody', async () => {
   const person = await makePerson(site.db, 'addressless');
   const call = site.as(person);

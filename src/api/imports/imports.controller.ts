@@ -29,7 +29,8 @@ export class ImportsController extends ApiController {
 
   /**
    * For everybody who is signed in. Asks to bring a project over, and confirms it by letter. A project that was rejected or failed may be asked for
-   * again; any other refuses with TRANSFER_ALREADY_REQUESTED (409). Without an address you get NO_ADDRESS (400).
+   * again; any other refuses with TRANSFER_ALREADY_REQUESTED, and one beyond 100 that have not come with TOO_MANY_TRANSFER_REQUESTS (409). Without
+   * an address you get NO_ADDRESS (400).
    * @summary Ask for a project of another platform
    */
   @Post('transfer-requests')

@@ -1,4 +1,4 @@
-import type { Queryable, Slice } from '../../database/database.ts';
+import type { Queryable, Slice, Transaction } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { ProjectImportResult, TransferRequest, TransferStatus } from './imports.model.ts';
 
@@ -25,6 +25,15 @@ export const findStanding = (db: Queryable, userId: string, projectIdOld: string
   db.one<{ status: TransferStatus }>(sql('imports.standing')`
     select status from project_transfer_requests
     where user_id = ${userId} and project_id_old = ${projectIdOld} and status not in ('rejected', 'failed')`);
+
+/** Waits for other requests of this person, so that they count each other. */
+export const lockRequestsOf = (tx: Transaction, userId: string) =>
+  tx.run(sql('imports.lockRequestsOf')`select pg_advisory_xact_lock(hashtextextended('transfer requests ' || ${userId}::text, 0))`);
+
+/** How many requests of a person are still open. */
+export const countOpenRequests = (db: Queryable, userId: string) =>
+  db.count(sql('imports.countOpenRequests')`
+    select count(*) as count from project_transfer_requests where user_id = ${userId} and status in ('pending', 'approved')`);
 
 export type NewRequestRow = { id: string } & Omit<TransferRequest, 'requestId' | 'status' | 'requestedAt'>;
 

@@ -6,7 +6,7 @@ import { errors } from '../../errors.ts';
 import { refuseBody } from '../input/input.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import type { NewTransferRequest, TransferRequest } from './imports.model.ts';
-import { findStanding, insertTransferRequest, listPeople } from './imports.queries.ts';
+import { countOpenRequests, findStanding, insertTransferRequest, listPeople, lockRequestsOf } from './imports.queries.ts';
 
 export { listOpenRequests } from './imports.queries.ts';
 
@@ -17,7 +17,10 @@ function checkedUrl(text: string): string {
   return text;
 }
 
-/** Asks for a project. Errors: no address to write to (400); asked for already (409). */
+/** Requests of one person that may be open. Each has a letter sent, behind which the letters of others wait. */
+const MOST_OPEN = 100;
+
+/** Asks for a project. Errors: no address to write to (400); asked for already, or for too many (409). */
 export const requestTransfer = (ctx: Context, caller: Caller, body: NewTransferRequest): Promise<TransferRequest> =>
   ctx.db.transaction(async (tx) => {
     const projectIdOld = body.projectIdOld.trim();
@@ -25,6 +28,10 @@ export const requestTransfer = (ctx: Context, caller: Caller, body: NewTransferR
     const projectUrlOld = checkedUrl(body.projectUrlOld);
     const [person] = await listPeople(tx, [caller.userId]);
     if (!person?.email) throw errors.noAddress();
+    await lockRequestsOf(tx, caller.userId);
+    const standing = await findStanding(tx, caller.userId, projectIdOld);
+    if (standing) throw errors.transferAlreadyRequested(standing.status);
+    if ((await countOpenRequests(tx, caller.userId)) >= MOST_OPEN) throw errors.tooManyTransferRequests(MOST_OPEN);
     const made = await insertTransferRequest(tx, {
       id: randomUUIDv7(),
       userId: caller.userId,
@@ -33,7 +40,7 @@ export const requestTransfer = (ctx: Context, caller: Caller, body: NewTransferR
       projectIdOld,
       projectUrlOld,
     });
-    if (!made) throw errors.transferAlreadyRequested((await findStanding(tx, caller.userId, projectIdOld))?.status ?? 'pending');
+    if (!made) throw errors.conflict();
     await audit(tx, caller, { action: 'transfer-request.created', details: { requestId: made.requestId, projectIdOld } });
     await enqueueLetter(ctx, tx, {
       to: person.email,

@@ -45,7 +45,8 @@ export async function enqueueLetter<N extends LetterName>(
 ): Promise<void> {
   const content: SealedLetter = { to, letter, data, until: Date.now() + worthSeconds * 1000 };
   const payload: SendLetter = { sealed: seal(ctx.config.secret, 'letter', content), recipient: hashRecipient(ctx, to) };
-  await ctx.jobs.enqueue(SEND_LETTER, payload, { tx });
+  // a code is worth little after a while, and goes before whatever else waits
+  await ctx.jobs.enqueue(SEND_LETTER, payload, { tx, turn: letter === 'sign-in-code' ? 0 : 1 });
 }
 
 /** Notes that a letter could not be sent, and throws for another try where the mail server has not refused it. */
