@@ -137,10 +137,20 @@ function explain(error: unknown): void {
   process.stderr.write(`fieldlake cannot start: ${error instanceof StartError ? error.message : printWhole(error)}\n`);
 }
 
-async function main(role: string | undefined): Promise<void> {
+const USAGE = `usage:
+  npm start                           (the API, the console and, unless WORKER=off, background jobs)
+  npm run worker                      (background jobs alone, beside processes that serve)
+Settings are environment variables, which README.md lists. SIGTERM or Ctrl-C stops either.
+`;
+
+async function main(words: string[]): Promise<void> {
+  if (words.some((word) => word === '--help' || word === '-h')) return void process.stdout.write(USAGE);
+  const isWorker = words[0] === 'worker';
+  const extra = words[isWorker ? 1 : 0];
+  if (extra !== undefined)
+    throw new StartError(`it takes no arguments, and was given '${extra}'; settings are environment variables, which README.md lists.`);
   // the engine writes its files with this mask: what we make is our owner's alone
   process.umask(0o077);
-  const isWorker = role === 'worker';
   const config = readConfig();
   if (config.misspelled !== undefined) process.stdout.write(`${config.misspelled}\n`);
   const starting = (isWorker ? startWorkerProcess : startServer)(config);
@@ -220,7 +230,7 @@ async function offerSample({ context, baseUrl, adminUrl, localUrl }: RunningServ
 }
 
 if (import.meta.main)
-  main(process.argv[2]).catch((error: unknown) => {
+  main(process.argv.slice(2)).catch((error: unknown) => {
     explain(error);
     process.exit(1);
   });

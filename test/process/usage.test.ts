@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../support/command.ts';
+import { beginServer } from '../support/process.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -27,6 +28,47 @@ test('--help says how a command is used, and does nothing', async () => {
   expect(lake).not.toContain('backup');
   expect(user).toMatch(/create-key[^]*requests a minute[^]*revoke-key/);
   expect((await run('--help')).text).toMatch(/npm run user[^]*npm run restore/);
+}, 60_000);
+
+test('a word that a command does not know is refused before anything is made', async () => {
+  const dataDir = join(folder, 'none');
+  const refused = async (...args: string[]) => {
+    const { code, problem } = await runCommand({ dataDir }, ...args);
+    return [code, problem.split('\n')[0], existsSync(dataDir)];
+  };
+  expect(await refused('lake', 'status', 'now')).toEqual([1, "'now' is one word too many", false]);
+  expect(await refused('lake', 'status', '--day', '2026-05-01')).toEqual([1, expect.stringContaining("'--day'"), false]);
+  expect(await refused('lake', 'sttaus')).toEqual([1, expect.stringMatching(/^say status, /), false]);
+  expect(await refused('user', 'create-key', '--email', 'owner@example.com', 'twice')).toEqual([1, "'twice' is one word too many", false]);
+  expect(await refused('backup', join(folder, 'a'), join(folder, 'b'))).toEqual([
+    1,
+    expect.stringContaining('is one word too many'),
+    false,
+  ]);
+  expect(await refused('sample', '--rows', 'many')).toEqual([1, '--rows is a whole number, 1 at least', false]);
+  expect(await refused('bakcup')).toEqual([1, 'there is no command bakcup', false]);
+}, 60_000);
+
+test('the service and the worker say how they are used, and take no arguments', async () => {
+  const environment = { DATA_DIR: join(folder, 'none'), DATABASE_URL: 'no address' };
+  const ran = async (...words: string[]) => {
+    const { child, ended } = beginServer(environment, ...words);
+    let said = '';
+    child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    return { ...(await ended), said };
+  };
+  for (const role of [[], ['worker']]) {
+    expect(await ran(...role)).toMatchObject({ code: 1, text: expect.stringContaining('DATABASE_URL is not valid') });
+    expect(await ran(...role, '--help')).toEqual({
+      code: 0,
+      text: '',
+      said: expect.stringMatching(/npm start[^]*npm run worker[^]*README/),
+    });
+    expect(await ran(...role, '--port=80')).toMatchObject({
+      code: 1,
+      text: expect.stringMatching(/^fieldlake cannot start: it takes no arguments, and was given '--port=80'; settings are/),
+    });
+  }
 }, 60_000);
 
 test('a backup goes into no folder that looks like an option', async () => {

@@ -75,11 +75,14 @@ export async function spawnServer(environment: Record<string, string>, ...role: 
 }
 
 /** Starts the built server without waiting for it; `ended` answers its code and what it said by then. */
-export function beginServer(environment: Record<string, string>): {
+export function beginServer(
+  environment: Record<string, string>,
+  ...words: readonly string[]
+): {
   child: ChildProcess;
   ended: Promise<{ code: number | null; text: string }>;
 } {
-  const child = spawn(process.execPath, startArguments, {
+  const child = spawn(process.execPath, [...startArguments, ...words], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] ?? '', ...startEnvironment, PORT: '0', BROKER_PORT: '0', ...environment },
   });
