@@ -5,9 +5,15 @@ import { errorList } from '../src/errors.ts';
 import { PASSING_CONFLICTS } from './contract/responses.ts';
 import { CLIENT_CODES } from '../src/http/answers/client-codes.ts';
 
+/** The sentence of an entry, with the names of what it is told in each case. */
+function printSentence({ sentence, about }: (typeof errorList)[number]): string {
+  const names = /^\(([^)]*)\)/.exec(sentence.toString())?.[1]?.split(',').slice(0, sentence.length) ?? [];
+  return about ?? sentence(...names.map((name) => `*${name.trim()}*`)).replaceAll('|', '\\|');
+}
+
 const rows = [...errorList]
   .sort((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1))
-  .map(({ status, code }) => `| ${status} | \`${code}\` |`);
+  .map((entry) => `| ${entry.status} | \`${entry.code}\` | ${printSentence(entry)} |`);
 const renamed = Object.entries(CLIENT_CODES).map(([ours, theirs]) => `\`${ours}\` is \`${theirs}\``);
 const passing = PASSING_CONFLICTS.map((code) => `\`${code}\``).join(', ');
 writeFileSync(
@@ -29,8 +35,12 @@ it is answered as the first was, with \`Idempotency-Replayed: true\`; while the 
 With an API key every answer tells the limit in \`RateLimit-Policy\` (\`q\` requests in \`w\` seconds) and what is left of it in \`RateLimit\` (\`r\` requests, all of them again after \`t\` seconds). Every answer has
 \`X-Request-Id\`, under which the log of the service has the request.
 
-| status | code |
-|---|---|
+## All codes
+
+What stands *so* is told in each case.
+
+| status | code | what it says |
+|---|---|---|
 ${rows.join('\n')}
 `,
 );

@@ -44,12 +44,14 @@ export class ApiError extends Error {
 interface Entry<A extends readonly unknown[]> {
   status: number;
   sentence: (...args: A) => string;
+  /** Published in place of a sentence that is another one each time. */
+  about?: string;
 }
 
 function say(status: number, sentence: string): Entry<[]>;
-function say<A extends readonly unknown[]>(status: number, sentence: (...args: A) => string): Entry<A>;
-function say(status: number, sentence: string | ((...args: unknown[]) => string)): Entry<unknown[]> {
-  return { status, sentence: typeof sentence === 'string' ? () => sentence : sentence };
+function say<A extends readonly unknown[]>(status: number, sentence: (...args: A) => string, about?: string): Entry<A>;
+function say(status: number, sentence: string | ((...args: unknown[]) => string), about?: string): Entry<unknown[]> {
+  return { status, sentence: typeof sentence === 'string' ? () => sentence : sentence, about };
 }
 
 const readable = (type: string) => type.replace('_', ' ');
@@ -58,15 +60,18 @@ const catalogue = {
   // who calls
   unauthorized: say(401, 'Sign in, or send an API key: as x-api-key, or as Authorization: Bearer.'),
   apiKeysDiffer: say(400, 'The API keys in x-api-key and Authorization are not the same; send one.'),
-  apiKeyUnknown: say(401, 'This API key is unknown, expired or revoked.'),
-  apiKeyMalformed: say(403, 'This is not a fieldlake API key: its prefix, length, alphabet or checksum is wrong.'),
+  apiKeyUnknown: say(401, 'This API key is unknown, expired or revoked; make another.'),
+  apiKeyMalformed: say(403, 'This is not a fieldlake API key: its prefix, length, alphabet or checksum is wrong. Copy it whole.'),
   apiKeyNotAccepted: say(401, 'API keys are not accepted on account-management routes; sign in instead.'),
   rateLimited: say(429, (seconds: number) => `Too many requests. Try again in ${seconds} s.`),
-  originNotTrusted: say(403, 'A write that is authenticated by a cookie must come from a trusted origin.'),
+  originNotTrusted: say(
+    403,
+    'A write that is authenticated by a cookie must come from a trusted origin; TRUSTED_ORIGINS of the service names them.',
+  ),
   originMissing: say(403, 'A write that carries a cookie must say where it comes from, in an Origin header.'),
   sessionNotFresh: say(403, 'Sign in again: this needs a session that was begun less than a day ago.'),
   invalidEmail: say(400, 'This is not an email address that can be written to.'),
-  invalidOtp: say(400, 'This code is wrong or was used already.'),
+  invalidOtp: say(400, 'This code is wrong or was used already; look again, or ask for a new one.'),
   otpExpired: say(400, 'This code has expired; ask for a new one.'),
   tooManyAttempts: say(403, 'This code was tried wrongly too often; ask for a new one.'),
   nameRequired: say(400, 'An API key needs a name.'),
@@ -85,11 +90,11 @@ const catalogue = {
   accountNotFound: say(400, 'No such provider is linked to your account.'),
   failedToUnlinkLastAccount: say(400, 'This is the only way to sign in to your account; add a passkey or link a provider first.'),
   challengeNotFound: say(400, 'This ceremony was not begun in this browser, has expired or was ended already; begin again.'),
-  failedToVerifyRegistration: say(400, 'The passkey could not be verified.'),
+  failedToVerifyRegistration: say(400, 'The passkey could not be verified; begin again.'),
   previouslyRegistered: say(400, 'This passkey is registered already.'),
   passkeyNotFound: say(404, 'You have no such passkey.'),
-  passkeyUnknown: say(401, 'This passkey is not registered here.'),
-  authenticationFailed: say(401, 'The passkey could not be verified.'),
+  passkeyUnknown: say(401, 'This passkey is not registered here; sign in by a code, and register it.'),
+  authenticationFailed: say(401, 'The passkey could not be verified; begin again, or sign in by a code.'),
   emailCanNotBeUpdated: say(400, 'The address of an account cannot be changed here.'),
   webhookSignatureInvalid: say(401, 'The webhook signature is missing, wrong, too old or already used.'),
   // what the caller may see and do
@@ -134,9 +139,9 @@ const catalogue = {
   youAreNotAllowedToCreateANewTeamMember: say(403, 'Only owners and admins may put people into teams.'),
   youAreNotAllowedToRemoveATeamMember: say(403, 'Only owners and admins may take people out of teams.'),
   youAreNotTheRecipientOfTheInvitation: say(403, 'This invitation is addressed to somebody else.'),
-  emailVerificationRequiredForInvitation: say(403, 'Prove your address first.'),
+  emailVerificationRequiredForInvitation: say(403, 'Prove your address first: sign in by a code that is sent there.'),
   organizationMembershipLimitReached: say(403, 'The organization has 100 members, which is the most that it can have.'),
-  invitationLimitReached: say(403, 'The organization has 100 pending invitations, which is the most that it can have.'),
+  invitationLimitReached: say(403, 'The organization has 100 pending invitations, which is the most that it can have; cancel some first.'),
   userIsNotAMemberOfTheTeam: say(400, 'There is no such team, or the person is not in it.'),
   userIsAlreadyAMemberOfThisOrganization: say(400, 'This person is a member already.'),
   userIsAlreadyInvitedToThisOrganization: say(400, 'This address is invited already; use resend to send it again.'),
@@ -167,7 +172,11 @@ const catalogue = {
   textHoldsNul: say(400, 'Text may not hold the NUL character.'),
   malformedJson: say(400, 'The request body is not valid JSON.'),
   undecodableBody: say(400, 'The request body is not what its Content-Encoding says.'),
-  queryRefused: say(400, (sentence: string) => sentence),
+  queryRefused: say(
+    400,
+    (sentence: string) => sentence,
+    'The request cannot be carried out as it is; the answer says which part of it, and what that may be.',
+  ),
   readTooLarge: say(
     400,
     'This takes more memory than the engine has for all who read. Narrow it by filters, fewer rows or fewer columns, or try again later.',
@@ -189,12 +198,12 @@ const catalogue = {
   unsupportedEncoding: say(415, (accepted: string) => `The Content-Encoding must be ${accepted}.`),
   notAcceptable: say(406, (offered: string) => `This can be answered as ${offered}.`),
   // state
-  routeNotFound: say(404, 'There is nothing at this path.'),
-  methodNotAllowed: say(405, 'This path does not answer that method.'),
-  preconditionFailed: say(412, 'The resource has changed since you read it.'),
+  routeNotFound: say(404, 'There is nothing at this path; /docs/api shows what there is.'),
+  methodNotAllowed: say(405, 'This path does not answer that method; Allow names those that it does.'),
+  preconditionFailed: say(412, 'The resource has changed since you read it; read it again, and send the change with its new ETag.'),
   idempotencyKeyInvalid: say(400, 'Idempotency-Key must be 1 to 255 printable ASCII characters.'),
-  idempotencyKeyReused: say(422, 'This Idempotency-Key was used with another body.'),
-  idempotencyInProgress: say(409, 'The first call with this Idempotency-Key is still running.'),
+  idempotencyKeyReused: say(422, 'This Idempotency-Key was used with another body; a new request needs a new key.'),
+  idempotencyInProgress: say(409, 'The first call with this Idempotency-Key is still running; send it again in a moment.'),
   alreadyDone: say(409, (what: string) => `This was already done: ${what}. Its answer carried a secret and is not kept.`),
   experimentArchived: say(409, 'This experiment is archived; un-archive it first.'),
   tooManyLocations: say(409, (most: number) => `An experiment holds at most ${most} locations.`),
@@ -218,10 +227,10 @@ const catalogue = {
   accountExists: say(409, 'This address has an account already; share with the person instead.'),
   tooManyTransferRequests: say(
     409,
-    (most: number) => `You have asked for ${most} projects that have not come yet, which is the most that you can.`,
+    (most: number) => `You have asked for ${most} projects that have not come yet, which is the most that you can; wait for some.`,
   ),
-  tooManyInvitations: say(409, '100 invitations are pending here, which is the most that there can be.'),
-  invitationBudgetSpent: say(429, 'You have sent as many invitations to the service as one person may in a day.'),
+  tooManyInvitations: say(409, '100 invitations are pending here, which is the most that there can be; revoke some first.'),
+  invitationBudgetSpent: say(429, 'You have sent as many invitations to the service as one person may in a day; go on tomorrow.'),
   alreadyContributor: say(409, 'You may contribute to this experiment already.'),
   requesterCameIn: say(409, 'The person may contribute already; the request is closed.'),
   alreadyMember: say(409, 'You are a member already.'),
@@ -234,7 +243,7 @@ const catalogue = {
   lastAdmin: say(409, 'This would leave the resource without anyone who answers for it; make somebody else an admin first.'),
   notTransferable: say(400, (type: string) => `A ${readable(type)} cannot be moved to another organization.`),
   alreadyThere: say(400, 'The resource already belongs to that organization.'),
-  resourceMoved: say(409, 'The resource has moved to another organization meanwhile.'),
+  resourceMoved: say(409, 'The resource has moved to another organization meanwhile; read it again.'),
   handoverRefused: say(403, 'There is no such resource, or you may not share it.'),
   handoverNotBlocking: say(409, 'This resource does not keep your account from being deleted; share it instead.'),
   workbookVersionNotFound: say(404, 'This workbook has no such version.'),
@@ -244,7 +253,7 @@ const catalogue = {
     403,
     (type: string, id: string) => `This workbook uses ${type} ${id}, which you may not read, so you cannot publish it.`,
   ),
-  tableNotFound: say(404, (table: string, near?: string) => `There is no table '${table}' in this experiment.${near ?? ''}`),
+  tableNotFound: say(404, (table: string, near: string = '') => `There is no table '${table}' in this experiment.${near}`),
   tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
   tableDeleted: say(410, 'The table that this was meant for is gone.'),
   tableNotUploaded: say(
@@ -261,7 +270,7 @@ const catalogue = {
   columnChangeRunning: say(409, 'A column of this table is being changed already; wait until that is done.'),
   columnChangeNotFound: say(404, 'This table has no such change of a column.'),
   tableVersionUnknown: say(404, (asked: number, newest: number) => `The table has no version ${asked} yet; its newest is ${newest}.`),
-  tableVersionGone: say(410, 'That version of the table is no longer kept.'),
+  tableVersionGone: say(410, 'That version of the table is no longer kept; read a newer one.'),
   sourceChanged: say(409, 'The table changed while this was being written; try again.'),
   rowsNotFound: say(404, (rows: string, table: string) => `Table '${table}' has no row ${rows}.`),
   macroNotUsable: say(404, 'There is no such macro, or none that this experiment may run.'),
@@ -289,12 +298,16 @@ const catalogue = {
   erasureNotFound: say(404, 'There is no such erasure of yours.'),
   uploadRunning: say(409, 'This upload is still being read; wait until it has ended.'),
   tableBusy: say(409, 'Another upload of this table is being read or taken back; try again when it has ended.'),
-  uploadRefused: say(400, (sentence: string) => sentence),
+  uploadRefused: say(
+    400,
+    (sentence: string) => sentence,
+    'The upload cannot be taken as it is; the answer says what is wrong with its files, its fields or their order.',
+  ),
   objectNotFound: say(404, 'There is no such object.'),
-  objectMismatch: say(400, (what: string) => `The bytes that arrived do not have the ${what} that was announced.`),
+  objectMismatch: say(400, (what: string) => `The bytes that arrived do not have the ${what} that was announced; send them again, whole.`),
   objectExists: say(409, 'This object has been written already.'),
   objectUrlInvalid: say(403, 'This URL has expired, was used already, or was not signed by this service.'),
-  conflict: say(409, 'The change conflicts with the current state.'),
+  conflict: say(409, 'The change conflicts with the current state; read that again.'),
   // devices
   tooManyBindings: say(409, (most: number) => `A device can be bound to at most ${most} experiments.`),
   serialTaken: say(409, 'A device of this type with this serial number is registered already.'),
@@ -302,17 +315,24 @@ const catalogue = {
   experimentUnreadable: say(403, 'This device is bound to an experiment that you may not read; ask somebody who may to onboard it.'),
   notAttached: say(404, 'This device is not attached to this experiment.'),
   tooManySelected: say(400, (most: number) => `At most ${most} devices at once; name them in deviceIds.`),
-  rangeInvalid: say(400, (sentence: string) => sentence),
+  rangeInvalid: say(400, (sentence: string) => sentence, 'The span of time is empty or too long; the answer says how long it may be.'),
   firmwareUnavailable: say(404, 'There are no firmware releases for this family.'),
   deviceBusy: say(409, 'Another change of this device is still running; try again shortly.'),
-  deviceStateRefused: say(409, (sentence: string) => sentence),
+  deviceStateRefused: say(
+    409,
+    (sentence: string) => sentence,
+    'What is asked does not fit the state that the device or its certificate is in; the answer says which.',
+  ),
   csrInvalid: say(400, (sentence: string) => `The certificate signing request cannot be used: ${sentence}.`),
   thingNotFound: say(404, 'The device registry does not know this device.'),
   certificateNotFound: say(404, 'The device registry does not know this certificate.'),
   registryRefused: say(400, 'The device registry refused the request as not valid.'),
   registryConflict: say(409, 'The device registry holds something else under this name; try again shortly.'),
-  registryUnavailable: say(503, 'The device registry cannot be reached right now.'),
-  registryMisconfigured: say(500, 'The device registry does not accept our credentials or configuration.'),
+  registryUnavailable: say(503, 'The device registry cannot be reached right now; try again shortly.'),
+  registryMisconfigured: say(
+    500,
+    'The device registry does not accept our credentials or configuration; whoever runs the service has to mend them.',
+  ),
   // failures that are not the caller's
   storageFull: say(503, 'The service has no room left to write; nothing of this was kept. Try again later.'),
   lakeFileUnreadable: say(
@@ -325,11 +345,11 @@ const catalogue = {
     (needed: number, most: number) =>
       `This reads files of ${needed} MiB, and this machine keeps copies of ${most} MiB at most. Ask for less, or let whoever runs the service raise LAKE_CACHE_MB.`,
   ),
-  mailUnavailable: say(503, 'The mail server cannot be reached right now.'),
-  mailRefused: say(503, 'The mail server refuses this letter.'),
-  warehouseUnavailable: say(503, 'The warehouse cannot be reached right now.'),
+  mailUnavailable: say(503, 'The mail server cannot be reached right now; try again shortly.'),
+  mailRefused: say(503, 'The mail server refuses this letter; see whether its address is right.'),
+  warehouseUnavailable: say(503, 'The warehouse cannot be reached right now; try again shortly.'),
   warehouseStarting: say(503, 'The warehouse is starting; try again in a minute or two.'),
-  warehouseRefused: say(500, 'The warehouse does not accept our credentials or configuration.'),
+  warehouseRefused: say(500, 'The warehouse does not accept our credentials or configuration; whoever runs the service has to mend them.'),
   lakeNotPublished: say(503, 'The newest version of this table is not published to the warehouse yet; try again in a few seconds.'),
   warehouseTableMissing: say(
     500,
@@ -344,14 +364,14 @@ const catalogue = {
   ),
   warehouseTimeout: say(504, 'The query took too long; narrow it with filters, fewer columns or a limit.'),
   placesUnavailable: say(503, 'The place server cannot be reached right now; places can still be typed in.'),
-  databaseUnavailable: say(503, 'The database cannot be reached right now.'),
-  databaseTimeout: say(504, 'The database took too long to answer.'),
-  objectsUnavailable: say(503, 'The object store cannot be reached right now.'),
+  databaseUnavailable: say(503, 'The database cannot be reached right now; try again shortly.'),
+  databaseTimeout: say(504, 'The database took too long to answer; try again shortly.'),
+  objectsUnavailable: say(503, 'The object store cannot be reached right now; try again shortly.'),
   overloaded: say(503, 'The service has more requests than it can answer; try again shortly.'),
   tooManyListeners: say(429, 'You listen to changes as often as one caller may; end one of your streams.'),
-  shuttingDown: say(503, 'The service is stopping.'),
+  shuttingDown: say(503, 'The service is stopping; try again in a moment.'),
   notReady: say(503, 'The service is starting or stopping, or recovers from a fault; ask again in a second.'),
-  internal: say(500, 'Something went wrong on our side. The request id names it in our log.'),
+  internal: say(500, 'Something went wrong on our side. Whoever runs the service finds it in the log by the request id.'),
 };
 
 type Catalogue = typeof catalogue;
@@ -372,5 +392,8 @@ export function refuse(error: Error): never {
   throw error;
 }
 
-/** The published list: code and status, in catalogue order. */
-export const errorList = (Object.keys(catalogue) as ErrorKey[]).map((key) => ({ code: printCode(key), status: catalogue[key].status }));
+/** The published list, in catalogue order. */
+export const errorList = (Object.keys(catalogue) as ErrorKey[]).map((key) => ({
+  code: printCode(key),
+  ...(catalogue[key] as Entry<string[]>),
+}));

@@ -22,3 +22,12 @@ test('every error is thrown somewhere, and expected by a test: by its code, or b
     keys.filter(({ code, key }) => !holds(tests, [code, translateErrorCode(code), `errors\\.${key}`])).map(({ code }) => code),
   ).toEqual([]);
 });
+
+test('the published list says a sentence of each code', () => {
+  const page = readFileSync(join(root, 'docs', 'errors.md'), 'utf8');
+  const said = new Map([...page.matchAll(/^\| \d{3} \| `([A-Z_]+)` \| (.*) \|$/gm)].map(([, code, sentence]) => [code, sentence]));
+  expect([...said.keys()].sort()).toEqual(errorList.map(({ code }) => code).sort());
+  expect([...said].filter(([, sentence]) => !/^\S+ .*(\.|\*reason\*)$/.test(sentence ?? ''))).toEqual([]);
+  expect([...said].filter(([, sentence]) => /undefined|NaN|\$\{/.test(sentence ?? ''))).toEqual([]);
+  expect(said.get('ACTION_DENIED')).toBe('You may not *action* this *type*.');
+});
