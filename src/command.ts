@@ -287,7 +287,11 @@ async function main([command, ...args]: string[]): Promise<void> {
   if (command === 'restore') await requireFresh(config.dataDir);
   const postgres = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir: config.dataDir, beside: true }) : undefined;
   const url = config.databaseUrl ?? postgres?.url ?? '';
-  const release = await migrate({ url, folder: `${config.root}/sql` });
+  const onOvertaken = ({ message }: StartError) => {
+    process.stderr.write(`${message}\n`);
+    process.exit(1);
+  };
+  const release = await migrate({ url, folder: `${config.root}/sql`, onOvertaken });
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 2 });
   try {
     await work({ config, db, url });

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { runner } from 'node-pg-migrate';
-import pg from 'pg';
+import type pg from 'pg';
 import { StartError } from '../errors.ts';
 import { listMigrations, MIGRATIONS_TABLE, requireBaseline } from './baseline.ts';
+import { useConnection } from './connection.ts';
 import { retry } from './retry.ts';
 import { changeAlone, hasSchema, holdSchema } from './schema-use.ts';
 
 export const APPLICATION_ROLE = 'fieldlake_app';
 const OLDEST_POSTGRES = 18;
-const CONNECT_MS = 15_000;
 const MIGRATION_LOCK = 7_310_586_412_002;
 
 interface MigrateOptions {
@@ -48,16 +48,8 @@ async function writeViews(client: pg.Client, texts: readonly string[], digest: s
   });
 }
 
-/** Connects to a database that we can use. Errors: StartError. */
-async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  try {
-    await client.connect();
-  } catch (error) {
-    // one that was tried at several addresses has no message
-    const { message, code } = error as NodeJS.ErrnoException;
-    throw new StartError(`DATABASE_URL leads to no database that can be used: ${message || String(code)}.`, { cause: error });
-  }
+/** Checks that this is a Postgres that we can use. Errors: StartError. */
+async function requireUsable(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ version: string; pid: number; isReadOnly: boolean }>(
     `select current_setting('server_version') as version, pg_backend_pid() as pid, current_setting('transaction_read_only')::boolean as "isReadOnly"`,
   );
@@ -71,9 +63,7 @@ async function connect(url: string): Promise<pg.Client> {
       : isReadOnly
         ? 'a Postgres that takes no writes: a standby, or one with default_transaction_read_only'
         : undefined;
-  if (problem === undefined) return client;
-  await client.end();
-  throw new StartError(`DATABASE_URL leads to ${problem}.`);
+  if (problem !== undefined) throw new StartError(`DATABASE_URL leads to ${problem}.`);
 }
 
 /** Checks that this role may make tables and roles in a database that has none of ours. Errors: StartError. */
@@ -105,9 +95,9 @@ async function requireApplicationRole(client: pg.Client): Promise<void> {
  * Brings a database up to date where it is not: migrations in order, then the views and the application role. Any number of processes may call it at once; a
  * session lock lets one through at a time. The tables stay as they are until the returned function is called, or `onOvertaken`. Errors: StartError.
  */
-export async function migrate({ url, folder, onOvertaken = () => undefined }: MigrateOptions): Promise<() => Promise<void>> {
-  const client = await connect(url);
-  try {
+export function migrate({ url, folder, onOvertaken = () => undefined }: MigrateOptions): Promise<() => Promise<void>> {
+  return useConnection(url, async (client) => {
+    await requireUsable(client);
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query('set client_min_messages = warning');
     const migrations = (await listFiles(join(folder, 'migrations'))).map((name) => basename(name, '.sql'));
@@ -131,7 +121,5 @@ export async function migrate({ url, folder, onOvertaken = () => undefined }: Mi
         await writeViews(client, texts, digest);
       });
     return await holdSchema(url, isCurrent, onOvertaken);
-  } finally {
-    await client.end();
-  }
+  });
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import pg from 'pg';
 import { listMigrations } from './baseline.ts';
+import { useConnection } from './connection.ts';
 import { copyRowsIn, copyRowsOut } from './copy.ts';
 
 export interface SnapshotTable {
@@ -24,17 +25,6 @@ export interface Snapshot {
 const full = ({ schema, name }: { schema: string; name: string }) => `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
 const fileOf = ({ schema, name }: { schema: string; name: string }) => `${schema}.${name}.copy`;
 
-/** Runs work on a connection of its own. */
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
 async function listTables(client: pg.Client): Promise<Omit<SnapshotTable, 'rows'>[]> {
   const { rows } = await client.query<{ schema: string; name: string; columns: string[] }>(`
     select n.nspname as schema, c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
@@ -53,7 +43,7 @@ export function writeSnapshot(
   skip: ReadonlySet<string>,
   meanwhile: (read: (table: string, ...columns: string[]) => Promise<(string | null)[][]>) => Promise<void>,
 ): Promise<Snapshot> {
-  return withClient(url, async (client) => {
+  return useConnection(url, async (client) => {
     await mkdir(folder, { recursive: true });
     await client.query('begin isolation level repeatable read read only');
     const tables: SnapshotTable[] = [];
@@ -89,23 +79,23 @@ export function writeSnapshot(
 
 /** Whether a database is as the migrations leave it, so that nobody has an account. */
 export const isUnused = (url: string): Promise<boolean> =>
-  withClient(url, async (client) => {
+  useConnection(url, async (client) => {
     const { rows } = await client.query<{ used: boolean }>('select exists (select from public.users) as used');
     return rows[0]?.used !== true;
   });
 
-export const listMigrationsOf = (url: string): Promise<string[]> => withClient(url, listMigrations);
+export const listMigrationsOf = (url: string): Promise<string[]> => useConnection(url, listMigrations);
 
 /** Whether this role may put a snapshot into the database: no trigger and no foreign key may stop it meanwhile. */
 export const canReadSnapshot = (url: string): Promise<boolean> =>
-  withClient(url, async (client) => {
+  useConnection(url, async (client) => {
     const { rows } = await client.query<{ may: boolean }>(`select has_parameter_privilege('session_replication_role', 'set') as may`);
     return rows[0]?.may === true;
   });
 
 /** Puts a snapshot into a database of the same migrations, in one transaction. It replaces everything that is there. */
 export function readSnapshot(url: string, folder: string, { tables, sequences }: Snapshot): Promise<void> {
-  return withClient(url, async (client) => {
+  return useConnection(url, async (client) => {
     await client.query('begin');
     // triggers and foreign keys have already done their work on these rows
     await client.query('set local session_replication_role = replica');

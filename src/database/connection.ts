@@ -1,0 +1,34 @@
+import pg from 'pg';
+import { StartError } from '../errors.ts';
+
+const CONNECT_MS = 15_000;
+/** A machine that is gone is noticed within half a minute. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** Runs work on a connection of its own. Errors: StartError where there is none, or it is lost meanwhile. */
+export async function useConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  });
+  let lost: Error | undefined;
+  client.on('error', (error) => (lost = error));
+  try {
+    await client.connect();
+  } catch (error) {
+    // one that was tried at several addresses has no message
+    const { message, code } = error as NodeJS.ErrnoException;
+    throw new StartError(`DATABASE_URL leads to no database that can be used: ${message || String(code)}.`, { cause: error });
+  }
+  try {
+    return await work(client);
+  } catch (error) {
+    const fatal = error instanceof pg.DatabaseError && error.severity === 'FATAL' ? error : lost;
+    if (!fatal) throw error;
+    throw new StartError(`The connection to Postgres was lost (${fatal.message}); try again once it answers.`, { cause: error });
+  } finally {
+    await client.end();
+  }
+}
