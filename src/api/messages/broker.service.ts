@@ -1,11 +1,11 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { StartError } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import { startBroker } from '../../iot/broker.ts';
 import type { PresenceEvent } from '../../iot/connections.ts';
 import { makeRegistryStore, THINGS_CHANNEL } from '../devices/lifecycle.service.ts';
 import { makeMessageKeeper } from './measurements.service.ts';
-import { beatBroker, endStalePresence, putPresence } from './measurements.queries.ts';
+import { beatBroker, putPresence } from './measurements.queries.ts';
 
 const BEAT_MS = 5_000;
 
@@ -16,8 +16,8 @@ export async function runBroker(ctx: Context): Promise<() => Promise<void>> {
   if (!embedded || !wanted) return () => Promise.resolve();
   const { db, log, config } = ctx;
   const store = makeRegistryStore(db);
-  const name = config.dataDir;
-  await endStalePresence(db, name);
+  // several processes may run one, on machines that look alike too
+  const name = randomUUID();
   await beatBroker(db, name);
   const broker = await startBroker({
     host: config.host,

@@ -108,17 +108,20 @@ export const putPresence = (
     on conflict (thing_name) do update set connected = excluded.connected, session = excluded.session, broker = excluded.broker, last_seen_at = excluded.last_seen_at
     where excluded.connected or p.session = excluded.session`);
 
-/** Ends the sessions that a broker left open when it stopped, at the time when it was last known to run. */
-export const endStalePresence = (db: Queryable, broker: string) =>
-  db.run(sql('presence.endStale')`
-    with known as (select coalesce((select alive_at from brokers where name = ${broker}), now()) as at),
-    ended as (
-      update device_presence p set connected = false, last_seen_at = greatest(p.last_seen_at, known.at) from known
-      where p.broker = ${broker} and p.connected returning p.thing_name, p.session, p.last_seen_at
+/**
+ * Says that a broker runs, and ends the sessions that silent ones left open, at the time when each was last known to run. Where this one was silent itself,
+ * Postgres may have been away for all of them, and the others are given time to speak.
+ */
+export const beatBroker = (db: Queryable, broker: string) =>
+  db.run(sql('presence.beat')`
+    with before as (select alive_at from brokers where name = ${broker}),
+    mine as (insert into brokers (name, alive_at) values (${broker}, now()) on conflict (name) do update set alive_at = now()),
+    silent as (
+      delete from brokers b using before
+      where b.name <> ${broker} and b.alive_at < now() - interval '30 seconds' and before.alive_at > now() - interval '15 seconds' returning b.name, b.alive_at
+    ), ended as (
+      update device_presence p set connected = false, last_seen_at = greatest(p.last_seen_at, silent.alive_at) from silent
+      where p.broker = silent.name and p.connected returning p.thing_name, p.session, p.last_seen_at
     )
     insert into presence_events (id, thing_name, event_type, at, disconnect_reason, session)
     select gen_random_uuid(), thing_name, 'disconnected', last_seen_at, 'SERVER_ERROR', session from ended`);
-
-export const beatBroker = (db: Queryable, broker: string) =>
-  db.run(sql('presence.beat')`
-    insert into brokers (name, alive_at) values (${broker}, now()) on conflict (name) do update set alive_at = now()`);
