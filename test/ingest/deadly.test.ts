@@ -52,7 +52,12 @@ test('a file whose reading ends the process each time is given up and kept, and 
   expect(await ingestUpload(lake.deps, uploadId)).toMatchObject({
     status: 'partial',
     files: [
-      { path: 'a.csv', status: 'failed', reason: 'processing_failed' },
+      {
+        path: 'a.csv',
+        status: 'failed',
+        reason: 'processing_failed',
+        message: expect.stringMatching(/ended 20 times while it read this file.* kept: send/),
+      },
       { path: 'b.csv', stored: 1 },
     ],
   });

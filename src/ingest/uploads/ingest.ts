@@ -48,8 +48,8 @@ const MEMORY_TRIES = 3;
 
 /** Says of a file that it is kept, and may be read again. */
 export const PROCESSING_FAILED = 'processing_failed';
-const FAILED =
-  'This file could not be read for a reason that is not its own. It is kept: have it read again by “replay” of its upload, and tell the operator if that fails too.';
+const FAILED = `The service failed ${MOST_FAILURES} times to read this file, by a fault of its own. The file is kept: have it read again by “replay” of its upload, and tell the operator if that fails too.`;
+const DEADLY = `The service ended ${MOST_STARTS} times while it read this file, as it does when that takes more memory than the machine has. The file is kept: send its records in several smaller files, or ask the operator to look at it, and then have it read again by “replay” of its upload.`;
 
 const tooMuchMemory = (cause: unknown) =>
   new FileRefused(
@@ -77,12 +77,13 @@ export async function ingestUpload(deps: IngestDeps, uploadId: string, options: 
       options.signal?.throwIfAborted();
       if (file.status !== 'pending' && !file.replayRequested) continue;
       const work = isDeadly
-        ? giveUp(deps, upload, file, new Error('the process ended whenever it was read'))
+        ? giveUp(deps, { upload, file, message: DEADLY }, new Error(`the process ended ${MOST_STARTS} times while it read the file`))
         : workOn(deps, upload, file, options.signal);
       isDeadly = false;
       const outcome = await work.catch(async (error: unknown) => {
         if (options.signal?.aborted === true || isAround(error)) throw error;
-        if ((await uploads.countFailure(deps.db, uploadId, file.path)) >= MOST_FAILURES) return giveUp(deps, upload, file, error);
+        if ((await uploads.countFailure(deps.db, uploadId, file.path)) >= MOST_FAILURES)
+          return giveUp(deps, { upload, file, message: FAILED }, error);
         failures.push(error);
         return undefined;
       });
@@ -146,10 +147,14 @@ async function refuse(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
 }
 
 /** Ends a file that failed too often. Its bytes stay. */
-async function giveUp(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, error: unknown): Promise<FileOutcome> {
+async function giveUp(
+  deps: IngestDeps,
+  { upload, file, message }: { upload: UploadRow; file: UploadFileRow; message: string },
+  error: unknown,
+): Promise<FileOutcome> {
   deps.log?.('a file of an upload is given up', { err: error, uploadId: upload.id, path: file.path });
-  if (file.status !== 'pending') return leaveReplay(deps, { upload, file }, FAILED);
-  const outcome: FileOutcome = { ...empty(file), status: 'failed', reason: PROCESSING_FAILED, message: FAILED };
+  if (file.status !== 'pending') return leaveReplay(deps, { upload, file }, message);
+  const outcome: FileOutcome = { ...empty(file), status: 'failed', reason: PROCESSING_FAILED, message };
   await finish(deps.db, upload.id, outcome);
   return outcome;
 }

@@ -175,7 +175,8 @@ export const upload = {
     records: 'records in the files',
     quarantineHint:
       'Records in quarantine could not be stored and are kept as they were sent. Where the file is at fault, mend these records and send them in a file of their own. Read them again after an update or a raised limit of the service.',
-    keptHint: 'Files that failed for a reason that is not their own are kept. Read them again once the service was mended.',
+    keptHint:
+      'Files that the service failed to read are kept; the report says beside each what happened. Read them again once that is mended.',
     replay: 'Read the quarantine again',
     replayKept: 'Read the files again',
     withdraw: 'Take the upload back',
