@@ -152,6 +152,55 @@ describe('a title above the header', () => {
     expect(file.message).toContain(`The header is in line ${line}. Above it stands ${above}.`);
   });
 
+  const logger = ['plot,air', ',°C', ...Array.from({ length: 12 }, (_, n) => `${n},${n / 2}`), ''].join('\n');
+  const wide = logger
+    .replace('plot,air', 'obs,time,date')
+    .replaceAll(/^(\d+,.*)$/gm, '2026-05-01,$1')
+    .replace(',°C', ',,°C');
+  const about = Array.from({ length: 70 }, (_, n) => `Setting ${n},${n}`).join('\n');
+  test.each([
+    ['of more fields', `TOA5,logger,CR1000,1234\n${logger}`, 'Line 1 has 4 fields, and line 2 has 2', 2],
+    ['of fewer fields', `Operator,Anna\n${wide}`, 'Line 1 has 2 fields, and line 2 has 3', 2],
+    ['of fewer fields, below a title', `[Header]\nOperator,Anna\n\n${wide}`, 'Line 1 has one field, and line 4 has 3', 4],
+    ['with the groups of columns', `Made,2026-05-01\nSys,Sys,Sys\n${wide}`, 'Line 1 has 2 fields, and line 3 has 3', 3],
+    ['of many lines', `${about}\n${wide}`, 'Line 1 has 2 fields, and line 71 has 3', 71],
+    [
+      'with the empty fields of a spreadsheet',
+      `Operator,Anna,,\nMade,2026-05-01,,\nday,${wide.replaceAll(/\n(?=.)/g, '\n,')}`,
+      'Line 1 has 2 fields, and line 3 has 4',
+      3,
+    ],
+  ])('%s is refused, and the report says where the header seems to be', async (_how, bytes, begin, line) => {
+    const { file, rows: none } = await send(bytes);
+    expect([file.status, file.reason, none]).toEqual(['failed', 'bad_header', []]);
+    expect(file.message).toBe(
+      `${begin}: the header seems to be in line ${line}. Send the file with headerRow ${line}, or remove what stands above it.`,
+    );
+    const told = await send(bytes, { headerRow: line });
+    expect([told.file.status, told.file.stored, told.units.at(-1)]).toEqual(['completed', 12, '°C']);
+  });
+
+  test.each([
+    ['a row of words among numbers', 'plot,height,,\nA,2,,\nB,3,,\nC,dead,eaten,deer\nD,4,,\nE,5,,\n', 5],
+    ['a first row of words, where the first column has no name', ',height\nC,dead\nD,4\nE,5\n', 3],
+    ['a row of words, with a remark', 'plot,height\nC,dead,eaten\nD,4\nE,5\n', 2],
+    ['numbers alone below a header that is too short', 'plot,height\n1,2,3\n4,5,6\n', 0],
+  ])('is not what is below the header: %s', async (_what, bytes, stored) => {
+    expect((await send(bytes)).file).toMatchObject({ stored, reason: stored > 2 ? null : 'too_many_fields' });
+  });
+
+  test('of a workbook with other cells than the header is refused too', async () => {
+    const below = Array.from({ length: 12 }, (_, n) => ['2026-05-01', n, n / 2]);
+    const { file } = await send(
+      await sheet([['Sheet'], ['Made', '2026-05-01'], [], ['day', 'obs', 'A'], [null, null, 'µmol'], ...below]),
+      {},
+      'xlsx',
+    );
+    expect(file.message).toContain('Row 1 has one cell, and row 4 has 3: the header seems to be in row 4.');
+    const wider = await send(await sheet([['day', 'obs', 'A', 'note'], [null, 'no.', 'µmol'], ...below]), {}, 'xlsx');
+    expect([wider.file.status, wider.file.stored]).toEqual(['completed', 12]);
+  });
+
   test.each([
     ['the one column of a file', 'note\nfine\n"tall, red"\n', ['note']],
     ['the only named one of two columns', ',height\na,b\nc,1\n', ['column_1', 'height']],

@@ -53,7 +53,7 @@ export interface ScannedCsv {
 /** The first rows, each parted by the delimiter that it would have as the header, and where they begin. `line` is that of the first. */
 function lookAtRows(bytes: Buffer, start: number, { kind, final, line: first }: { kind: 'csv' | 'tsv'; final: boolean; line: number }) {
   const rows: { fields: string[]; start: number; line: number }[] = [];
-  for (let at = start; rows.length < MOST_ROWS;) {
+  for (let at = start; rows.length < MOST_ROWS && at - start < LOOKED_AT_BYTES;) {
     const line = findLineEnd(bytes, at, final);
     if (!line) break;
     const [row] = listRecords(bytes, at, { delimiter: chooseDelimiter(kind, bytes.subarray(at, line.end)), final, most: 1 });
@@ -148,9 +148,9 @@ export async function scanCsv({
           const place = findHeader(looked.map(({ fields }) => fields));
           const top = looked[place.at];
           if (place.doubt) {
-            const { first: title, fields } = place.doubt;
+            const { first: title, ...counts } = place.doubt;
             const lines = { first: looked[title]?.line ?? 1, header: top?.line ?? 1 };
-            throw new FileRefused('bad_header', explainDoubt(['line', 'field'], { ...lines, fields }));
+            throw new FileRefused('bad_header', explainDoubt(['line', 'field'], { ...lines, ...counts }));
           }
           above.push(...looked.slice(0, place.at).map(({ fields }) => fields.filter((text) => text !== '').join(' ')));
           if (top) {

@@ -168,9 +168,12 @@ async function writeText(
   /** Writes the first rows, from the header on. Answers why the file is refused where nobody can tell it. */
   const writeFirst = (rows: readonly Row[]): SheetAnswer | undefined => {
     first = undefined;
-    const { at, doubt } = findHeader(rows.map(({ cells }) => cells.map(textOf)));
+    const { at, doubt } = findHeader(
+      rows.map(({ cells }) => cells.map(textOf)),
+      { isRagged: true },
+    );
     if (doubt) {
-      const place = { first: rows[doubt.first]?.row ?? 1, header: rows[at]?.row ?? 1, fields: doubt.fields };
+      const place = { ...doubt, first: rows[doubt.first]?.row ?? 1, header: rows[at]?.row ?? 1 };
       return wrong(`${explainDoubt(['row', 'cell'], place)}${sayOthers(sheet, book)}`, 'bad_header');
     }
     rows.slice(0, at).forEach(pass);
