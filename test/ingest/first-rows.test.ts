@@ -56,6 +56,36 @@ describe('a row of units below the header', () => {
     expect(units.every((unit) => unit === undefined)).toBe(true);
   });
 
+  const NOTE_OF_TWO = 'The two rows below the header have units, which stand beside the columns here. They are no records.';
+  const toa5 = '"day","no","T"\n"TS","RN","Deg C"\n"","","Avg"\n"2026-05-01",0,12.25\n"2026-05-02",1,"NA"\n"2026-05-03",2,12\n';
+  test('may be two, as of a logger that says how it sums up', async () => {
+    const { file, units, rows, types } = await send(toa5);
+    expect([file.message, units, types]).toEqual([NOTE_OF_TWO, ['TS', 'RN', 'Deg C, Avg'], ['DATE', 'INT', 'DOUBLE']]);
+    expect(rows.map(({ no, T }) => [no, T])).toEqual([
+      [0, 12.25],
+      [1, null],
+      [2, 12],
+    ]);
+    expect((await send(toa5, { unitsRow: true })).units).toEqual(units);
+    expect((await send(toa5, { unitsRow: false })).rows).toHaveLength(5);
+    const book = await sheet([
+      ['day', 'A'],
+      ['d', 'cm'],
+      ['', 'Max'],
+      ['2026-05-01', 1],
+      ['2026-05-02', 2],
+    ]);
+    expect((await send(book, {}, 'xlsx')).units).toEqual(['d', 'cm, Max']);
+  });
+
+  test.each([
+    ['a record without its number', 'plot,A\n,cm\nP1,dead\nP2,2\nP3,3\n'],
+    ['a word that comes again', 'A,B\ncm,kg\nlow,low\n1,2\nlow,3\n4,5\n'],
+  ])('is one alone where the second is %s', async (_what, bytes) => {
+    const { file } = await send(bytes);
+    expect([file.message, file.stored]).toEqual([NOTE, bytes.trimEnd().split('\n').length - 2]);
+  });
+
   test('is what the upload says', async () => {
     const bytes = 'plot,height\n,cm\n1,12\n2,13\n3,14\n';
     expect((await send(bytes)).rows).toHaveLength(3);
@@ -128,6 +158,10 @@ describe('a row of units below the header', () => {
         expect(withUnits.units).toEqual([...above.map((text) => (text === '' ? undefined : text)), 'no.']);
         expect(withUnits.rows).toEqual(without.rows);
         expect(withUnits.file.columns.map(({ unit: _unit, ...line }) => line)).toEqual(without.file.columns);
+        const kinds = above.map((text) => (text === '' ? '' : 'Avg'));
+        const withTwo = await send(`${names}\n${above.join(',')},no.\n${kinds.join(',')},Smp\n${lines.join('\n')}\n`);
+        expect(withTwo.units).toEqual([...above.map((text) => (text === '' ? undefined : `${text}, Avg`)), 'no., Smp']);
+        expect(withTwo.rows).toEqual(without.rows);
       }),
       { seed, numRuns: 40 },
     );

@@ -119,7 +119,10 @@ async function readDelimited(
   await openRecords(session, pipelines, { view: 'bronze_sent', path: records.path, fields: columns, delimiter, multiline, longest });
   const told = joinSentences(
     nameAbove('line', headerLine, scanned.above),
-    units && 'The row below the header has units, which stand beside the columns here. It is no record.',
+    units &&
+      (units.rows > 1
+        ? 'The two rows below the header have units, which stand beside the columns here. They are no records.'
+        : 'The row below the header has units, which stand beside the columns here. It is no record.'),
   );
   return { fields: [], rows, text: { fields, delimiter }, headerLine, unitsLine: units?.line, encoding: scanned.encoding, told };
 }

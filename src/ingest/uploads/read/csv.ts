@@ -195,8 +195,8 @@ export async function scanCsv({
         const search = { delimiter, final: window.final && !isPart, isReadable, missing, fields: header.length, told: unitsRow };
         const row = findUnits({ ...search, bytes: window.bytes, start: window.start });
         if (row) {
-          units = { line, texts: row.texts };
-          line += Math.max(1, countBreaks(window.bytes, window.start, row.next));
+          units = { ...row, line };
+          line += Math.max(row.rows, countBreaks(window.bytes, window.start, row.next));
           window.start = row.next;
         }
         continue;

@@ -9,9 +9,10 @@ export const LOOKED_AT_BYTES = 262_144;
 const LEAST = 2;
 const MOST_LETTERS = 100;
 
-/** A row of units: the line that it begins in, and what it says of each column. */
+/** Rows of units: how many, the line that the first begins in, and what they say of each column. */
 export interface Units {
   line: number;
+  rows: number;
   texts: readonly string[];
 }
 
@@ -51,14 +52,27 @@ interface UnitsSearch {
   told: boolean | undefined;
 }
 
-/** Finds a row of units below the header: what it says of each column, and where the next record begins. */
+/**
+ * Finds the row of units below the header, and one more of its kind, such as those of loggers that say `Avg` or `Max`: what they say of each column, and where
+ * the next record begins.
+ */
 export function findUnits({ bytes, start, delimiter, final, isReadable, missing, fields, told }: UnitsSearch) {
   if (told === false) return undefined;
   const end = start + LOOKED_AT_BYTES;
-  const look = { delimiter, final: final && bytes.length <= end, most: told === true ? 1 : LOOKED_AT };
-  const records = [...listRecords(bytes.subarray(0, end), start, look)];
-  const [first] = records;
+  const records = [...listRecords(bytes.subarray(0, end), start, { delimiter, final: final && bytes.length <= end, most: LOOKED_AT })];
+  const [first, second] = records;
   if (first?.fields.length !== fields || !isReadable(bytes.subarray(start, first.end))) return undefined;
-  const alike = records.map((record) => record.fields).filter((texts) => texts.length === fields);
-  return told === true || isOfUnits(alike, missing) ? { texts: first.fields.map((text) => text.trim()), next: first.next } : undefined;
+  const [top = [], ...below] = records.map((record) => record.fields).filter((texts) => texts.length === fields);
+  const rest = below.slice(1);
+  const isOne = told === true || isOfUnits([top, ...below], missing) || isOfUnits([top, ...rest], missing);
+  if (!isOne) return undefined;
+  const isTwo = second?.fields.length === fields && isReadable(bytes.subarray(first.next, second.end)) && isOfUnits(below, missing);
+  const rows = isTwo ? [first, second] : [first];
+  const texts = top.map((_, at) =>
+    rows
+      .map((row) => row.fields[at]?.trim())
+      .filter((text) => text !== '')
+      .join(', '),
+  );
+  return { texts, rows: rows.length, next: isTwo ? second.next : first.next };
 }
