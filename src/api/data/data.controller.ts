@@ -56,8 +56,8 @@ interface ReadQuery extends VersionQuery {
   /**
    * JSON array of `{column, operator, value}`, at most 100, all of which must hold. Operators: equals, not_equals, greater_than, less_than,
    * greater_than_or_equal, less_than_or_equal, between (an array of two values), contains, starts_with, in and not_in (an array of at most 1,000),
-   * is_null, is_not_null, has_flag, has_no_flag. `equals` with `""` finds empty text, `is_null` what has no value. A time without
-   * an offset is in UTC. `has_flag` and `has_no_flag` on `annotations` take a flag type, or an array of them, one of which is enough.
+   * is_null, is_not_null, has_flag, has_no_flag. `equals` with `""` finds empty text, `is_null` what has no value; `not_equals`
+   * and `not_in` find what has no value, too. A time without an offset is in UTC. `has_flag` and `has_no_flag` on `annotations` take a flag type, or an array of them, one of which is enough.
    */
   filters?: string;
   /**
