@@ -5,6 +5,7 @@ import type { Region } from './search.ts';
 import { startBrush, type Brush } from './brush.ts';
 import { Problem } from '../shell/problem.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
+import { addTips, startTips } from './tips.ts';
 import { vegaFiles } from './vega.ts';
 import './drawing.css';
 
@@ -17,7 +18,9 @@ interface DrawingProps {
 
 /** Draws a specification. The picture before stays until the next one stands. */
 export function Drawing({ spec, name, region }: DrawingProps) {
+  const frame = useRef<HTMLDivElement>(null);
   const holder = useRef<HTMLDivElement>(null);
+  const tip = useRef<HTMLDivElement>(null);
   const [drawn, setDrawn] = useState<{ place: HTMLElement; view: Result['view'] }>();
   const brush = useRef<Brush>(null);
   const [error, setError] = useState<unknown>(null);
@@ -30,15 +33,20 @@ export function Drawing({ spec, name, region }: DrawingProps) {
     place.ariaHidden = 'true';
     let isGone = false;
     let end = () => {};
-    draw(place, spec).then(
+    const tipped = addTips(spec);
+    draw(place, tipped.spec).then(
       ({ view, finalize }) => {
         if (isGone) {
           finalize();
           return;
         }
-        end = finalize;
         setError(null);
         holder.current?.replaceChildren(place);
+        const endTips = frame.current && tip.current ? startTips(frame.current, place, tip.current, tipped) : undefined;
+        end = () => {
+          endTips?.();
+          finalize();
+        };
         setDrawn({ place, view });
       },
       (problem: unknown) => {
@@ -61,12 +69,17 @@ export function Drawing({ spec, name, region }: DrawingProps) {
     <>
       {draw === undefined ? <NotYet {...files} /> : null}
       <Problem error={error} />
-      <div
-        ref={holder}
-        className="drawing"
-        role="img"
-        aria-label={spec.description === undefined ? name : `${name}: ${spec.description}`}
-      />
+      <div ref={frame} className="drawing-frame">
+        <div
+          ref={holder}
+          className="drawing"
+          role="img"
+          // its values are read by the arrow keys
+          tabIndex={0}
+          aria-label={spec.description === undefined ? name : `${name}: ${spec.description}`}
+        />
+        <div ref={tip} className="tip" aria-live="polite" />
+      </div>
     </>
   );
 }
