@@ -1,6 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
 import pg from 'pg';
-import { copyRowsIn } from './copy.ts';
 import { isConnectionLost, translateDatabaseError } from './errors.ts';
 import { readJson } from '../json.ts';
 import { retry } from './retry.ts';
@@ -31,8 +30,6 @@ export interface Queryable {
 
 export interface Transaction extends Queryable {
   readonly inTransaction: true;
-  /** Adds the rows of a `RowWriter` (binary-rows.ts) to a table, which `copy … from stdin (format binary)` names. */
-  copyIn(query: Query, rows: Buffer): Promise<void>;
 }
 
 export interface Database extends Queryable {
@@ -115,7 +112,6 @@ function queryable(runner: Runner, onQuery: OnQuery): Queryable {
   };
 }
 
-const PIECE = 65_536;
 /** How long after the server's own limit we stop waiting for an answer. A server that cannot be reached ends no statement. */
 const SILENT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
@@ -123,10 +119,6 @@ const KEEP_ALIVE_MS = 10_000;
 const PING = `do $$ begin
   if current_setting('transaction_read_only')::boolean then raise sqlstate '25006' using message = 'the database is read-only'; end if;
 end $$`;
-
-function* pieces(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
-}
 
 const TRIES = 4;
 const isRetryable = (error: unknown): boolean =>
@@ -178,11 +170,7 @@ export function openDatabase({
     try {
       const inner = queryable(client, onQuery);
       await translated('begin', () => client.query('begin'));
-      const result = await work({
-        ...inner,
-        copyIn: (query, rows) => observed(query, onQuery, () => copyRowsIn(client, query.text, pieces(rows))),
-        inTransaction: true,
-      });
+      const result = await work({ ...inner, inTransaction: true });
       await translated('commit', () => client.query('commit'));
       return result;
     } catch (error) {

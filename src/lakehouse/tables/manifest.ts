@@ -216,9 +216,8 @@ export async function commit(tx: Transaction, change: Commit): Promise<Committed
   if (change.basedOn !== undefined && change.basedOn !== table.version) throw errors.sourceChanged();
   const version = table.version + 1;
   const sources = change.sources ?? [];
-  if (change.onlyNew === true) await queries.copySources(tx, { tableId: table.id, version }, sources);
-  else if (sources.length > 0) {
-    const added = await queries.insertSources(tx, { tableId: table.id, version }, sources);
+  if (sources.length > 0) {
+    const added = await queries.insertSources(tx, { tableId: table.id, version }, sources, change.onlyNew);
     if (added === 0) return { added: false, version: table.version, rowCount: table.rowCount };
     if (added < sources.length) throw errors.sourceChanged();
   }
