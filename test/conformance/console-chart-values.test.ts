@@ -94,7 +94,7 @@ test('a point of a line, a box and a slice say theirs, on a phone too', { timeou
     await draw(page, { type, sources });
     await page.locator('.drawing').focus();
     await page.keyboard.press('ArrowRight');
-    await expect.poll(() => tip(page), type).toMatch(said);
+    await expect.poll(() => tip(page), { message: type }).toMatch(said);
   }
   expect(complaints).toEqual([]);
 });

@@ -7,7 +7,8 @@ import { PREVIEW_LIMITS } from '../../ingest/limits.ts';
 import { previewUpload } from './preview.service.ts';
 import type { UploadList, UploadPreview, UploadReport } from './uploads.model.ts';
 import { countUploads, listUploads } from './uploads.queries.ts';
-import { receiveUpload, replayUpload, loadReport, withdrawUpload } from './uploads.service.ts';
+import { replayUpload, withdrawUpload } from './reopening.service.ts';
+import { receiveUpload, loadReport } from './uploads.service.ts';
 import type { LongPageQuery } from '../resources/resources.model.ts';
 
 interface UploadListQuery extends LongPageQuery {

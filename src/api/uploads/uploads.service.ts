@@ -34,13 +34,8 @@ import {
   listUploadFiles,
   listUploadsToErase,
   lockTurnsOf,
-  lockUpload,
   markFileReceived,
   markReceived,
-  reopenFiles,
-  reopenUpload,
-  requestReplay,
-  requestWithdrawal,
   type WaitingUpload,
 } from './uploads.queries.ts';
 
@@ -60,7 +55,7 @@ export const enqueueIngest = (ctx: Context, { id, turn, createdBy }: WaitingUplo
   ctx.jobs.enqueue(INGEST_UPLOAD, { uploadId: id }, { tx, key: id, turn, person: createdBy });
 
 /** Puts an upload behind those of its sender that wait, and before those of others who have more waiting. */
-async function queueUpload(ctx: Context, tx: Transaction, uploadId: string): Promise<void> {
+export async function enqueueUpload(ctx: Context, tx: Transaction, uploadId: string): Promise<void> {
   await lockTurnsOf(tx, uploadId);
   const upload = await giveTurn(tx, uploadId);
   if (upload) await enqueueIngest(ctx, upload, tx);
@@ -252,7 +247,7 @@ export async function receiveUpload(
       await requireWritable(tx, experimentId);
       const arrived = (await markReceived(tx, uploadId)) ?? refuse(errors.uploadRefused('The upload took too long and was given up.'));
       if (arrived.tableId === null) throw errors.tableDeleted();
-      await queueUpload(ctx, tx, uploadId);
+      await enqueueUpload(ctx, tx, uploadId);
       return caller.created(tx, await loadReport(tx, caller, { experimentId, uploadId }));
     });
   } catch (error) {
@@ -271,48 +266,6 @@ interface UploadPath {
 export async function loadReport(db: Queryable, { userId }: Caller, path: UploadPath): Promise<UploadReport> {
   const upload = (await findUpload(db, userId, path)) ?? refuse(errors.uploadNotFound());
   return { ...upload, files: await listUploadFiles(db, path.uploadId) };
-}
-
-/**
- * Has a job read again the quarantined records of an upload, and its files that failed with `processing_failed`. Errors: not found, archived, still being read,
- * its table gone.
- */
-export async function replayUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
-  return ctx.db.transaction(async (tx) => {
-    await requireWritable(tx, experimentId);
-    const upload = (await lockUpload(tx, experimentId, uploadId)) ?? refuse(errors.uploadNotFound());
-    if (upload.status === 'pending' || upload.status === 'running') throw errors.uploadRunning();
-    if (upload.tableId === null) throw errors.tableDeleted();
-    const files = (await requestReplay(tx, uploadId)) + (await reopenFiles(tx, uploadId, PROCESSING_FAILED));
-    if (files > 0) {
-      await reopenUpload(tx, uploadId);
-      await auditExperiment(tx, caller, experimentId, 'upload.replayed', { uploadId });
-      await queueUpload(ctx, tx, uploadId);
-    }
-    return loadReport(tx, caller, { experimentId, uploadId });
-  });
-}
-
-/**
- * Has a job take the rows of an upload out of its table again. Whoever sent it may, and whoever manages the experiment. Errors: not found, forbidden, archived,
- * an upload of the table still under way, its table gone.
- */
-export async function withdrawUpload(ctx: Context, caller: Caller, experimentId: string, uploadId: string): Promise<UploadReport> {
-  return ctx.db.transaction(async (tx) => {
-    await requireWritable(tx, experimentId);
-    const upload = (await lockUpload(tx, experimentId, uploadId)) ?? refuse(errors.uploadNotFound());
-    if (upload.createdBy !== caller.userId) await requireAccess(tx, caller.userId, 'experiment', experimentId, 'manage');
-    if (!upload.withdrawRequested) {
-      const { tableId } = upload;
-      if (tableId === null || !(await lockTable(tx, tableId))) throw errors.tableDeleted();
-      if (await isAtWork(tx, tableId, 'reading')) throw errors.tableBusy();
-      await requestWithdrawal(tx, uploadId);
-      await reopenUpload(tx, uploadId);
-      await auditExperiment(tx, caller, experimentId, 'upload.withdrawn', { uploadId, tableId });
-      await queueUpload(ctx, tx, uploadId);
-    }
-    return loadReport(tx, caller, { experimentId, uploadId });
-  });
 }
 
 /** Removes the bytes of ended uploads whose tables are gone. The reports of the uploads stay. */
