@@ -2,10 +2,9 @@
  * Stores the waiting messages of one experiment, batch after batch. While one batch is taken apart, the one before it is written, and the one before that is
  * committed.
  */
-import type { Staged } from '../../lakehouse/terms/warehouse.ts';
+import { randomUUIDv7 } from 'node:crypto';
 import { isAround } from '../around.ts';
-import { makeTableIds } from './tables.ts';
-import { ingestMessages, type MessageDeps, type ReadMessage, type Storing } from './store.ts';
+import { ingestMessages, type MessageDeps, type ReadMessage } from './store.ts';
 import {
   findNewest,
   forgetTries,
@@ -79,7 +78,7 @@ export async function drainMessages(
   const end = performance.now() + turnMs;
   // most messages come once; where one has come twice, more will
   let looksFirst = false;
-  const tables = makeTableIds();
+  const rawDataId = randomUUIDv7();
   const newest = await findNewest(db, experimentId);
   /** Takes a try back when it fails for another reason than its messages. */
   const excusing = async <T>(tryId: number | undefined, work: () => Promise<T>): Promise<T> => {
@@ -90,21 +89,11 @@ export async function drainMessages(
       throw error;
     }
   };
-  const store = ({ messages, tryId }: Taken, before?: Storing): Storing => {
-    let onDevices: (staged: Staged | undefined) => void = () => undefined;
-    const devices = new Promise<Staged | undefined>((resolve) => (onDevices = resolve));
-    const ended = (async () => {
-      try {
-        const options = { signal, before, looksFirst, onDevices, tables };
-        const reports = await excusing(tryId, () => ingestMessages(deps, experimentId, messages, options));
-        looksFirst ||= reports.some(({ alreadyThere }) => alreadyThere > 0);
-        onReports?.(reports);
-      } finally {
-        onDevices(undefined);
-      }
-    })();
-    ended.catch(() => undefined);
-    return { ended, devices };
+  const store = async ({ messages, tryId }: Taken, before?: Promise<unknown>): Promise<void> => {
+    const options = { signal, before, looksFirst, rawDataId };
+    const reports = await excusing(tryId, () => ingestMessages(deps, experimentId, messages, options));
+    looksFirst ||= reports.some(({ alreadyThere }) => alreadyThere > 0);
+    onReports?.(reports);
   };
   const take = async (messages: number, behind: number): Promise<Taken> => {
     signal?.throwIfAborted();
@@ -120,7 +109,7 @@ export async function drainMessages(
     return { messages: read, after, suspect: batch.some(({ tries }) => tries > 1), isCut, tryId };
   };
   /** The batches that are being stored, oldest first. */
-  const underWay: Storing[] = [];
+  const underWay: Promise<void>[] = [];
   let after = 0;
   let coming = take(Math.ceil(most * FIRST), after);
   try {
@@ -134,23 +123,24 @@ export async function drainMessages(
       }
       // a message that failed before may fail again, and large ones do not fit the memory of the engine beside others
       const alone = isEmpty || batch.suspect || batch.isCut;
-      if (alone) await Promise.all(underWay.map(({ ended }) => ended));
+      if (alone) await Promise.all(underWay);
       const one = store(batch, underWay.at(-1));
+      one.catch(() => undefined);
       underWay.push(one);
-      if (alone) await one.ended;
+      if (alone) await one;
       // after an empty batch the search begins anew: messages with an earlier place may have become visible meanwhile
       after = batch.after;
       if (performance.now() >= end) {
-        await Promise.all(underWay.map(({ ended }) => ended));
+        await Promise.all(underWay);
         await forgetTries(db, experimentId);
         return false;
       }
       // few of the messages that failed before are taken at once, and of those that are large once unpacked
       coming = take(batch.suspect ? Math.ceil(most / 20) : batch.isCut ? 2 * batch.messages.length : most, after);
       coming.catch(() => undefined);
-      if (underWay.length >= AT_ONCE) await underWay.shift()?.ended;
+      if (underWay.length >= AT_ONCE) await underWay.shift();
     }
   } finally {
-    await Promise.allSettled([...underWay.map(({ ended }) => ended), coming]);
+    await Promise.allSettled([...underWay, coming]);
   }
 }

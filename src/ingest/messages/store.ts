@@ -6,7 +6,6 @@ import { setImmediate } from 'node:timers/promises';
 import { errors } from '../../errors.ts';
 import { listColumnsAt, findTable, listKnownSources, type NewSource } from '../../lakehouse/tables/manifest.ts';
 import { useSession, type StagingArea } from '../../lakehouse/tables/staging.ts';
-import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { MAX_COLUMNS } from '../limits.ts';
 import { hashDelivery, makeDeviceHasher, makeMessageHasher } from './ids.ts';
@@ -20,7 +19,7 @@ import {
   type MeasurementRow,
 } from './rows.ts';
 import { prepareMacros } from './macros.ts';
-import { prepareAnnotations, prepareDevices, prepareMeasurements, type Batch, type NewTables, type Prepared } from './tables.ts';
+import { prepareAnnotations, prepareDevices, prepareMeasurements, type Prepared } from './tables.ts';
 import * as queries from './messages.queries.ts';
 import type { Database, MessageReport, Queryable, Transaction } from './messages.queries.ts';
 import { hashPipelines, type Pipelines } from '../pipeline.ts';
@@ -206,23 +205,14 @@ async function endMessages(tx: Transaction, experimentId: string, messages: read
   return true;
 }
 
-/** A batch that is being stored. */
-export interface Storing {
-  ended: Promise<unknown>;
-  /** The device table that it has written; none when it ends without one. */
-  devices: Promise<Staged | undefined>;
-}
-
 export interface IngestingMessages {
   signal?: AbortSignal;
-  /** A batch of the same experiment that is being stored: this one is written meanwhile, and committed after the end of that one. */
-  before?: Storing;
-  /** Is told of the device table that is to be committed with these messages, as soon as it is written. */
-  onDevices?: (staged: Staged) => void;
+  /** The end of the batch before, of the same experiment: measurements are written meanwhile, and all else is made and committed after it. */
+  before?: Promise<unknown>;
   /** Whether stored measurements are looked up first; true unless given. Otherwise the commit finds them, and all is made a second time. */
   looksFirst?: boolean;
-  /** Ids for tables that are not there yet, for batches that are stored at once. */
-  tables?: NewTables;
+  /** The id for raw_data where it is not there yet. Batches that are stored at once agree on it. */
+  rawDataId?: string;
 }
 
 interface Try extends IngestingMessages {
@@ -232,23 +222,10 @@ interface Try extends IngestingMessages {
   tries: number;
 }
 
-/** The device table after a batch, made from the table that the batch before wrote. If that one is not committed, this one is not either. */
-async function devicesAfter(batch: Batch, rows: readonly MeasurementRow[], before: Storing | undefined): Promise<Prepared> {
-  const staged = await before?.devices;
-  if (staged)
-    try {
-      return await prepareDevices(batch, rows, staged);
-    } catch {
-      // what that batch wrote is removed when it fails
-      await before?.ended.catch(() => undefined);
-    }
-  return prepareDevices(batch, rows);
-}
-
 async function attempt(
   deps: MessageDeps,
   experimentId: string,
-  { given, work, tries, signal, before, onDevices, looksFirst = true, tables }: Try,
+  { given, work, tries, signal, before, looksFirst = true, rawDataId }: Try,
 ): Promise<MessageReport[]> {
   const { db, staging, pipelines, alongside } = deps;
   const messages = tries === 1 ? given : await stillThere(db, experimentId, given);
@@ -260,12 +237,10 @@ async function attempt(
   try {
     if (rows.length > 0)
       await useSession(staging, { signal, small: true }, async (session) => {
-        const batch = { db, staging, pipelines, session, experimentId, work, tables };
-        prepared.push(await prepareMeasurements(batch, rows, sources));
-        const devices = await devicesAfter(batch, rows, tries === 1 ? before : undefined);
-        prepared.push(devices);
-        onDevices?.(devices.staged);
-        await before?.ended.catch(() => undefined);
+        const batch = { db, staging, pipelines, session, experimentId, work };
+        prepared.push(await prepareMeasurements(batch, rows, { sources, newId: rawDataId }));
+        await before?.catch(() => undefined);
+        prepared.push(await prepareDevices(batch, rows));
         prepared.push(...(await prepareMacros(batch, rows)));
         prepared.push(...(await prepareAnnotations(batch, rows)));
       });

@@ -5,7 +5,6 @@ import {
   listColumnsAt,
   commit,
   createTable,
-  readFileId,
   listFilesAt,
   findTable,
   printFingerprint,
@@ -26,11 +25,6 @@ import { FACT_COLUMNS, writeCells, type MeasuredFacts } from './cells.ts';
 import { BufferedFile, RARE_QUOTE } from '../record-writer.ts';
 import { openRecords } from '../uploads/sources.ts';
 
-/** Ids for tables that are not there yet: batches that are stored at once agree on them. */
-export type NewTables = Readonly<Record<'raw_data' | 'device', string>>;
-
-export const makeTableIds = (): NewTables => ({ raw_data: randomUUIDv7(), device: randomUUIDv7() });
-
 export interface Batch {
   db: Database;
   staging: StagingArea;
@@ -39,8 +33,6 @@ export interface Batch {
   experimentId: string;
   /** Folder of this try. */
   work: string;
-  /** Ids for new tables; each gets one of its own unless given. */
-  tables?: NewTables;
 }
 
 /** Files that wait for the commit, and how to commit them. */
@@ -179,9 +171,13 @@ export async function stageMeasurements(batch: Batch, tableId: string, rows: rea
   return { staged, columns: [...labels].map(([name, label]) => makeQuestionColumn(name, label)) };
 }
 
-/** Stages the measurements; `sources` are claimed for them in the commit. */
-export async function prepareMeasurements(batch: Batch, rows: readonly MeasurementRow[], sources: readonly NewSource[]): Promise<Prepared> {
-  const table = await openTable(batch, 'raw_data', 'raw_data', batch.tables?.raw_data);
+/** Stages the measurements; `sources` are claimed for them in the commit. `newId`: for the table where it is not there yet. */
+export async function prepareMeasurements(
+  batch: Batch,
+  rows: readonly MeasurementRow[],
+  { sources, newId }: { sources: readonly NewSource[]; newId: string | undefined },
+): Promise<Prepared> {
+  const table = await openTable(batch, 'raw_data', 'raw_data', newId);
   const { staged, columns } = await stageMeasurements(batch, table.id, rows);
   return {
     staged,
@@ -201,14 +197,11 @@ export async function prepareMeasurements(batch: Batch, rows: readonly Measureme
   };
 }
 
-/**
- * Stages the device table anew, from what it holds and from what the devices of these measurements said, in the session that has staged the measurements.
- * `before`: the device table that the batch before has staged and commits first. Without it, the table as it is now is taken.
- */
-export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow[], before?: Staged): Promise<Prepared> {
+/** Stages the device table anew, from what it holds and from what the devices of these measurements said, in the session that has staged the measurements. */
+export async function prepareDevices(batch: Batch, rows: readonly MeasurementRow[]): Promise<Prepared> {
   const { db, session, pipelines, experimentId, staging } = batch;
-  const table = await openTable(batch, 'device', 'device', batch.tables?.device);
-  const files = before?.files.map(({ path }) => ({ id: readFileId(path), path })) ?? (await listFilesAt(db, table.id, table.version));
+  const table = await openTable(batch, 'device', 'device');
+  const files = await listFilesAt(db, table.id, table.version);
   await records(batch, DEVICE_COLUMNS, printDevices(rows));
   await session.prepare([setVariable('devices', listPaths(staging, files))]);
   const known =
