@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { awaitOrAbort } from '../waiting.ts';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
 
 /** Why a call brought no answer that counts. */
@@ -122,20 +123,11 @@ function settle(statusCode: number): CallFailure | null {
   return statusCode >= 300 && statusCode < 400 ? 'redirect-refused' : 'refused-by-endpoint';
 }
 
-const whenAborted = (signal: AbortSignal) =>
-  new Promise<never>((_resolve, reject) => {
-    const fail = () => reject(signal.reason as Error);
-    if (signal.aborted) fail();
-    else signal.addEventListener('abort', fail, { once: true });
-  });
-
 /** Posts a body once. Whatever goes wrong becomes an outcome; only `signal` makes the call reject. */
 export async function callOut(target: string, options: CallOptions): Promise<CallOutcome> {
   const start = performance.now();
   const deadline = AbortSignal.timeout(options.timeoutMs);
   const stop = options.signal ? AbortSignal.any([deadline, options.signal]) : deadline;
-  const late = whenAborted(stop);
-  late.catch(() => undefined);
   const seen: { statusCode: number | null } = { statusCode: null };
   const outcome = (failure: CallFailure | null): CallOutcome => ({
     ...seen,
@@ -145,11 +137,11 @@ export async function callOut(target: string, options: CallOptions): Promise<Cal
   try {
     if (findUrlProblem(target, options.allowLoopback) !== null) throw new Refused('address-refused');
     const url = new URL(target);
-    const address = await Promise.race([chooseAddress(bare(url.hostname), options), late]);
-    const answer = await Promise.race([send(url, address, options, stop), late]);
+    const address = await awaitOrAbort(chooseAddress(bare(url.hostname), options), stop);
+    const answer = await awaitOrAbort(send(url, address, options, stop), stop);
     const statusCode = answer.statusCode ?? 0;
     seen.statusCode = statusCode;
-    await Promise.race([drain(answer), late]);
+    await awaitOrAbort(drain(answer), stop);
     return outcome(settle(statusCode));
   } catch (error) {
     options.signal?.throwIfAborted();
