@@ -27,30 +27,6 @@ export type PlainName = (typeof PLAIN_ORDER)[number];
 /** Where the begin of each value stands among the spans of one message; its end comes next. */
 export const PLAIN_PLACES = Object.fromEntries(PLAIN_ORDER.map((name, at) => [name, at * 2])) as Record<PlainName, number>;
 
-const WORDS = 1_024;
-const LONGEST_WORD = 64;
-/** A cache of words that come again and again, as names of devices do. Each place holds the string that was made last from bytes that belong there. */
-const words: string[] = Array.from({ length: WORDS }, () => '');
-
-/** Answers the string of a few bytes of UTF-8. Equal bytes mostly share one string. */
-function wordAt(bytes: Buffer, start: number, end: number): string {
-  if (end - start > LONGEST_WORD) return bytes.toString('utf8', start, end);
-  let sum = end - start;
-  let every = 0;
-  for (let at = start; at < end; at += 1) {
-    const byte = bytes[at] as number;
-    every |= byte;
-    sum = (Math.imul(sum, 31) + byte) | 0;
-  }
-  // a letter of several bytes cannot be compared with one character
-  if (every > 0x7f) return bytes.toString('utf8', start, end);
-  const place = sum & (WORDS - 1);
-  const known = words[place] as string;
-  let same = known.length === end - start;
-  for (let at = start; same && at < end; at += 1) same = known.charCodeAt(at - start) === bytes[at];
-  return same ? known : (words[place] = bytes.toString('latin1', start, end));
-}
-
 /**
  * A measurement that reads each value from its bytes only when somebody asks for it. It answers what `decodePayload` answers for the same bytes, which are valid
  * UTF-8 without control characters.
@@ -80,12 +56,6 @@ export class PlainMeasurement {
     return start === 0 ? null : this.bytes.toString('utf8', start, this.spans[at + 1]);
   }
 
-  #word(name: PlainName): string | null {
-    const at = this.placeOf(name);
-    const start = this.spans[at] ?? 0;
-    return start === 0 ? null : wordAt(this.bytes, start, this.spans[at + 1] ?? 0);
-  }
-
   #number(name: PlainName): number | null {
     const text = this.#text(name);
     return text === null ? null : Number(text);
@@ -112,10 +82,10 @@ export class PlainMeasurement {
     return this.ownId === null ? hash('sha256', this.bytes) : null;
   }
   get timezone(): string | null {
-    return this.#word('timezone');
+    return this.#text('timezone');
   }
   get protocolId(): string | null {
-    return this.#word('protocolId');
+    return this.#text('protocolId');
   }
   get workbookVersionId(): string | null {
     return this.#text('workbookVersionId');
@@ -139,16 +109,16 @@ export class PlainMeasurement {
     return this.#text('userId');
   }
   get deviceId(): string | null {
-    return this.#word('deviceId');
+    return this.#text('deviceId');
   }
   get deviceName(): string | null {
-    return this.#word('deviceName');
+    return this.#text('deviceName');
   }
   get deviceVersion(): string | null {
-    return this.#word('deviceVersion');
+    return this.#text('deviceVersion');
   }
   get deviceFirmware(): string | null {
-    return this.#word('deviceFirmware');
+    return this.#text('deviceFirmware');
   }
   get deviceBattery(): number | null {
     return this.#number('deviceBattery');
