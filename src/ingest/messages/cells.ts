@@ -60,21 +60,6 @@ function has(one: CellColumn<MeasurementRow>, row: MeasurementRow): boolean {
   return row.plain && place !== NO_PLACE ? (row.plain.spans[place] ?? 0) > 0 : one.of(row) !== null;
 }
 
-/** How many different zones are looked for. */
-const MOST_ZONES = 16;
-
-/** Lists the zones that rows name, up to `MOST_ZONES`. */
-function zonesOf(rows: readonly MeasurementRow[]): string[] {
-  const zones = new Set<string>();
-  let last: string | null = null;
-  for (const { facts } of rows) {
-    if (facts.timezone === last || facts.timezone === null) continue;
-    last = facts.timezone;
-    if (zones.add(last).size >= MOST_ZONES) break;
-  }
-  return [...zones];
-}
-
 /** What was written of a batch. */
 export interface WrittenCells {
   path: string;
@@ -82,8 +67,6 @@ export interface WrittenCells {
   columns: readonly string[];
   /** Columns of measurements that are empty in every row; the file leaves them out. */
   absent: readonly string[];
-  /** Time zones that the rows name, up to `MOST_ZONES`. */
-  zones: readonly string[];
 }
 
 /** Writes a line for each row of a batch. A row's answers to `questions` come last, as columns `c1`, `c2`… */
@@ -127,6 +110,5 @@ export async function writeCells(work: string, rows: readonly MeasurementRow[], 
     path: file.path,
     columns: [...there.map(({ name }) => name), ...questions.map((_, at) => `c${at + 1}`)],
     absent: MEASUREMENT_COLUMNS.filter((one) => !there.includes(one)).map(({ name }) => name),
-    zones: zonesOf(rows),
   };
 }

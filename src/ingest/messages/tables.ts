@@ -12,7 +12,7 @@ import {
   type NewSource,
 } from '../../lakehouse/tables/manifest.ts';
 import { listPaths, type StagingArea, type StagingSession } from '../../lakehouse/tables/staging.ts';
-import { quoteName, quoteText } from '../../lakehouse/terms/quoting.ts';
+import { quoteName } from '../../lakehouse/terms/quoting.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { errors } from '../../errors.ts';
 import { stageChanges } from '../annotation-log.ts';
@@ -121,51 +121,19 @@ export function listLabels(rows: readonly { answers: readonly Answer[] }[]): Map
   return labels;
 }
 
-/** Up to how many zones of a batch get a case each. */
-const FEW_ZONES = 8;
-
-/** Zones that the engine has been found to know. */
-const knownZones = new Set<string>();
-
-async function zonesKnown(session: StagingSession, zones: readonly string[]): Promise<string[]> {
-  const unsure = zones.filter((zone) => !knownZones.has(zone));
-  if (unsure.length > 0) {
-    const sql = 'select name from time_zones where list_contains($1, name)';
-    for (const { name } of await session.rows({ sql, values: [{ type: { kind: 'string' }, value: unsure }] })) knownZones.add(String(name));
-  }
-  return zones.filter((zone) => knownZones.has(zone));
-}
-
-const ZONES = 'bronze_records left join time_zones as zones on zones.name = bronze_records.timezone';
-
-/** Prints a step that names each zone of a batch, if they are few. The engine then looks each zone up once, instead of twice for every row. */
-async function withZones(session: StagingSession, step: string, zones: readonly string[]): Promise<string> {
-  if (zones.length > FEW_ZONES) return step;
-  const names = (await zonesKnown(session, zones)).map(quoteText);
-  const known = names.length === 0 ? 'null::varchar' : `case when timezone in (${names.join(', ')}) then timezone end`;
-  if (!step.includes(ZONES)) throw new Error('the step of measurements looks up its zones in another way');
-  return step
-    .replace(ZONES, `(select *, ${known} as known_zone from bronze_records) as bronze_records`)
-    .replaceAll(/([a-z_]+::timestamptz) at time zone zones\.name/g, (_general, of: string) => {
-      const cases = names.map((name) => `when ${name} then ${of} at time zone ${name}`);
-      return cases.length === 0 ? 'null::timestamp' : `case known_zone ${cases.join(' ')} end`;
-    })
-    .replaceAll('zones.name', 'known_zone');
-}
-
 /** Stages measurements as rows of raw_data, and answers the columns that their answers need. */
 export async function stageMeasurements(batch: Batch, tableId: string, rows: readonly MeasurementRow[]) {
   const { session, pipelines, experimentId } = batch;
   const labels = listLabels(rows);
   const names = [...labels.keys()];
-  const { path, columns, absent, zones } = await writeCells(batch.work, rows, names);
+  const { path, columns, absent } = await writeCells(batch.work, rows, names);
   await openRecords(session, pipelines, {
     ...{ path, absent, delimiter: ',', multiline: true, quote: RARE_QUOTE },
     fields: columns.map((column) => ({ column })),
   });
   await session.prepare([setVariable('experiment_id', experimentId)]);
   const questions = names.map((name, at) => `, c${at + 1} as ${quoteName(name)}`).join('');
-  const select = fill(await withZones(session, pipelines.measurementRows, zones), { questions });
+  const select = fill(pipelines.measurementRows, { questions });
   const staged = await session.stage({ tableId, experimentId, select, sortColumn: 'timestamp' });
   if (staged.rowCount !== rows.length) throw new Error(`the engine read ${staged.rowCount} of ${rows.length} measurements`);
   return { staged, columns: [...labels].map(([name, label]) => makeQuestionColumn(name, label)) };
