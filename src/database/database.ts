@@ -52,8 +52,6 @@ interface DatabaseOptions {
   role?: string;
   max?: number;
   statementTimeoutMs?: number;
-  /** Milliseconds to wait for a connection before `errors.databaseUnavailable`. */
-  acquireTimeoutMs?: number;
   /** Further session settings. */
   settings?: Readonly<Record<string, string>>;
   onQuery?: (label: string, milliseconds: number) => void;
@@ -112,6 +110,8 @@ function queryable(runner: Runner, onQuery: OnQuery): Queryable {
   };
 }
 
+/** How long we wait for a connection. */
+const ACQUIRE_MS = 5_000;
 /** How long after the server's own limit we stop waiting for an answer. A server that cannot be reached ends no statement. */
 const SILENT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
@@ -139,7 +139,6 @@ export function openDatabase({
   role,
   max = 20,
   statementTimeoutMs = 30_000,
-  acquireTimeoutMs = 5_000,
   settings: more = {},
   onQuery,
 }: DatabaseOptions): Database {
@@ -153,7 +152,7 @@ export function openDatabase({
   const pool = new pg.Pool({
     connectionString: url,
     max,
-    connectionTimeoutMillis: acquireTimeoutMs,
+    connectionTimeoutMillis: ACQUIRE_MS,
     query_timeout: statementTimeoutMs + SILENT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,

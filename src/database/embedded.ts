@@ -25,8 +25,8 @@ export interface EmbeddedPostgres {
   url: string;
   /** Connection string for another database of the cluster. */
   urlOf(database: string): string;
-  /** Gives up ownership and, unless told otherwise, stops the server. It is not restarted from then on. */
-  stop(options?: { keepRunning?: boolean }): Promise<void>;
+  /** Gives up ownership and stops the server. It is not restarted from then on. */
+  stop(): Promise<void>;
 }
 
 interface EmbeddedOptions {
@@ -203,9 +203,8 @@ export async function startEmbeddedPostgres({ dataDir, beside = false, settings 
   return {
     url: urlOf(DATABASE),
     urlOf,
-    stop: async ({ keepRunning = false } = {}) => {
+    stop: async () => {
       await release();
-      if (keepRunning) return;
       const pid = findServerPid(binaries.cluster);
       if (pid !== undefined) {
         process.kill(pid, 'SIGINT');

