@@ -25,11 +25,11 @@ afterAll(() => site.stop());
 const part = (name: string, value: string) => `--xx\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
 /** Begins an upload of a CSV whose last row comes when `end` is called. */
-function beginUpload(fields: Record<string, string>, headers: Record<string, string> = {}) {
+function beginUpload(fields: Record<string, string>, headers: Record<string, string> = {}, path = uploads) {
   let end = () => undefined as void;
   const answer = new Promise<{ status: number; headers: Record<string, unknown>; body: any }>((resolve, reject) => {
     const outgoing = request(
-      `${site.server.baseUrl}${uploads}`,
+      `${site.server.baseUrl}${path}`,
       {
         method: 'POST',
         headers: { 'x-api-key': site.cast.owner.apiKey, 'content-type': 'multipart/form-data; boundary=xx', ...headers },
@@ -68,6 +68,20 @@ async function begun(known: number) {
   throw new Error('the upload did not begin');
 }
 const countUploads = async () => (await owner('GET', uploads)).body.uploads.length as number;
+
+test('an upload whose experiment is erased while it comes leaves no bytes', async () => {
+  const id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Erased meanwhile' } })).body.id as string;
+  const path = `/api/v1/experiments/${id}/data/uploads`;
+  const one = beginUpload({ targetKind: 'new', targetName: 'erased' }, {}, path);
+  const found = sql('test')`select id from uploads where experiment_id = ${id}`;
+  await expect.poll(() => site.db.rows(found)).toHaveLength(1);
+  const [upload] = await site.db.rows<{ id: string }>(found);
+  expect((await owner('DELETE', `/api/v1/experiments/${id}`)).status).toBe(200);
+  await expect.poll(() => site.db.rows(found), { timeout: 20_000 }).toEqual([]);
+  one.end();
+  expect((await one.answer).status).toBe(404);
+  expect(await readdir(join(site.dataDir, 'objects/uploads'))).not.toContain(upload!.id);
+});
 
 test('an upload into a table that is deleted while it comes is told so', async () => {
   const kept = await uploadTable(owner, experimentId, 'kept', 'n\n0\n');

@@ -167,7 +167,8 @@ export async function abandon(ctx: Context, uploadId: string, reason: string): P
     await deleteTableOf(tx, uploadId, PROCESSING_FAILED);
     return true;
   });
-  if (!isAbandoned) return;
+  // an experiment that was erased meanwhile took the upload with it, and what came since lies there yet
+  if (!isAbandoned && (await findUploadOwner(ctx.db, uploadId))) return;
   for (const { objectKey: key } of keys) await ctx.objects.delete(key);
   await ctx.objects.erase(`${printObjectKey('uploads', uploadId)}/`);
 }
