@@ -35,9 +35,15 @@ const toError = (value: unknown): MacroError => {
   return error;
 };
 
+/** More than the runtimes let through, a mark of their cut included. */
+const LOG_CHARACTERS = 70_000;
+
 /** Turns a record into a result. The macro may control the box, so nothing of a record is believed before it is looked at. */
 const toResult = (id: string, record: BoxRecord): ItemResult => {
-  const logs = Array.isArray(record.logs) ? record.logs.filter((line) => typeof line === 'string') : [];
+  let room = LOG_CHARACTERS;
+  const logs = Array.isArray(record.logs)
+    ? record.logs.filter((line) => typeof line === 'string').filter((line) => (room -= line.length + 1) >= 0)
+    : [];
   const durationMs = typeof record.ms === 'number' && record.ms >= 0 ? record.ms : 0;
   const failed = (error: MacroError): ItemResult => ({ id, success: false, error, logs, durationMs });
   if (record.ok !== true) return failed(toError(record.error));

@@ -32,6 +32,19 @@ describe('what all items of a batch answer together', () => {
     expect(outputBytes).toBeLessThan(72_100_000);
   });
 
+  it('holds no more of what was printed than may be, also where the macro has got hold of what keeps it', async () => {
+    const plain = await sandbox.run(job('javascript', "for (let n = 0; n < 700; n += 1) console.log('x'.repeat(99)); return {}", [1]));
+    expect(plain.results[0]?.logs).toHaveLength(641);
+    const caught = `let kept;
+      Object.defineProperty(Array.prototype, '0', { set(value) { kept = this; }, configurable: true });
+      console.log('x');
+      delete Array.prototype[0];
+      for (let n = 0; n < 9; n += 1) kept[n] = 'y'.repeat(60_000);
+      return { kept: kept.length };`;
+    const { results } = await sandbox.run(job('javascript', caught, [1], { itemTimeoutMs: 20_000 }));
+    expect(results).toMatchObject([{ success: true, output: { kept: 9 }, logs: ['y'.repeat(60_000)] }]);
+  });
+
   it('may be less, and what is printed counts', async () => {
     const small = await sandbox.run(job('javascript', 'return {}', [1, 2, 3], { outputBytes: 1_000 }));
     expect(small.results.map(({ success }) => success)).toEqual([true, true, true]);
