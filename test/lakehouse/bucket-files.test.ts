@@ -19,6 +19,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
 import { errors } from '../../src/errors.ts';
 import { openBucketFiles } from '../../src/lakehouse/tables/files/bucket.ts';
+import { FileCache } from '../../src/lakehouse/tables/files/cache.ts';
 import { claimFolder } from '../../src/lakehouse/tables/files/claiming.ts';
 import type { LakeFiles } from '../../src/lakehouse/tables/files/files.ts';
 import { openFolderStore } from '../../src/storage/folder.ts';
@@ -154,6 +155,30 @@ test('nothing more is brought for a hold that has failed', async () => {
   await read(files, made.slice(0, -1));
   expect(bytesIn(files.folder)).toBe(39 * 100 * KB);
   await files.close();
+});
+
+test('a copy that did not come is not counted, although nobody waited for it any more', async () => {
+  const cache = new FileCache(join(root, 'counted'), CAP);
+  const files = ['here', 'refused', 'cut'].map((name) => ({ path: `tables/e/t/${name}`, byteCount: 100 * KB, sha256: null }));
+  const hold = (names: string[], signal = new AbortController().signal) =>
+    cache.hold(
+      files.filter(({ path }) => names.some((name) => path.endsWith(name))),
+      async ({ path, byteCount }) => {
+        if (path.endsWith('refused')) throw errors.objectsUnavailable();
+        await sleep(50);
+        if (path.endsWith('cut')) throw errors.objectsUnavailable();
+        mkdirSync(join(root, 'counted/tables/e/t'), { recursive: true });
+        writeFileSync(cache.pathOf(path), Buffer.alloc(byteCount));
+      },
+      signal,
+    );
+  const release = await hold(['here']);
+  release();
+  expect(cache.bytes).toBe(100 * KB);
+  await expect(hold(['refused', 'cut'])).rejects.toMatchObject({ code: 'OBJECTS_UNAVAILABLE' });
+  await expect.poll(() => cache.bytes).toBe(100 * KB);
+  await expect(hold(['cut'], AbortSignal.timeout(10))).rejects.toThrow();
+  await expect.poll(() => cache.bytes).toBe(100 * KB);
 });
 
 test('a statement over more than the cap is refused before anything is brought', async () => {

@@ -157,11 +157,20 @@ export class FileCache {
     // a copy that was removed meanwhile is no longer counted
     if (entry.pins > 0 || this.#entries.get(path) !== entry) return;
     this.#pinned -= entry.bytes;
-    if (entry.coming === undefined && sizeOf(this.pathOf(path)) === undefined) this.remove(path);
+    this.#forgetMissing(path, entry);
+  }
+
+  /** Counts a copy no more that nobody holds and that did not come. */
+  #forgetMissing(path: string, entry: Entry): void {
+    const isLeft = this.#entries.get(path) === entry && entry.pins === 0 && entry.coming === undefined;
+    if (isLeft && sizeOf(this.pathOf(path)) === undefined) this.remove(path);
   }
 
   #bring(file: FileFacts, entry: Entry, fetch: (file: FileFacts) => Promise<void>): Promise<void> {
-    entry.coming ??= fetch(file).finally(() => (entry.coming = undefined));
+    entry.coming ??= fetch(file).finally(() => {
+      entry.coming = undefined;
+      this.#forgetMissing(file.path, entry);
+    });
     // the caller that waited may have gone, so nobody else would handle a failure
     entry.coming.catch(() => undefined);
     return entry.coming;
