@@ -107,7 +107,7 @@ interface Opening {
 }
 
 /** Starts Postgres unless there is one, migrates it, and opens the pools. `giveUp`: the embedded one cannot be brought back, or tables are another version's. */
-async function openPostgres({ config, log, metrics, opened }: Opening, giveUp: (error: StartError) => void) {
+async function openPostgres({ config, log, metrics, opened }: Opening, giveUp: (error: StartError) => void, onBack: () => void) {
   let postgres: EmbeddedPostgres | undefined;
   if (config.databaseUrl === undefined) {
     postgres = await startEmbeddedPostgres({
@@ -121,7 +121,7 @@ async function openPostgres({ config, log, metrics, opened }: Opening, giveUp: (
     opened.push(() => postgres?.stop() ?? Promise.resolve());
   }
   const url = config.databaseUrl ?? postgres?.url ?? '';
-  opened.push(await migrate({ url, folder: join(config.root, 'sql'), onOvertaken: giveUp }));
+  opened.push(await migrate({ url, folder: join(config.root, 'sql'), onOvertaken: giveUp, onBack }));
   const onQuery = (label: string, milliseconds: number) => metrics.queries.observe({ label }, milliseconds / 1000);
   const db = openDatabase({ url, role: APPLICATION_ROLE, max: 20, onQuery });
   opened.push(() => db.close());
@@ -192,6 +192,7 @@ export async function createContext(config: Config): Promise<Context> {
   const metrics = createMetrics();
   const opened: (() => Promise<unknown>)[] = [];
   let giveUp: (error: StartError) => void = () => undefined;
+  let known: Versions | undefined;
   const givenUp = new Promise<StartError>((resolve) => (giveUp = resolve));
   const close = async () => {
     for (const shut of opened.splice(0).reverse())
@@ -202,9 +203,14 @@ export async function createContext(config: Config): Promise<Context> {
     await openDataFolder(config.dataDir);
     await sweepScratch(join(config.dataDir, 'tmp'));
     const opening: Opening = { config, log, metrics, opened };
-    const { url, db, admission } = await openPostgres(opening, (error) => giveUp(error));
+    const { url, db, admission } = await openPostgres(
+      opening,
+      (error) => giveUp(error),
+      () => known?.forget(),
+    );
     const pipelines = await loadPipelines(join(config.root, 'pipelines'));
     const lakehouse = await openLake(opening, db, pipelines);
+    known = lakehouse.versions;
     const { reads, exporting } = lakehouse;
     const links = { baseUrl: config.baseUrl ?? '' };
     const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);

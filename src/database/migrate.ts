@@ -19,6 +19,8 @@ interface MigrateOptions {
   folder: string;
   /** Called when another version has changed the tables, which a process learns when it had lost Postgres. */
   onOvertaken?: (error: StartError) => void;
+  /** Called when Postgres, which had been lost, is found again. */
+  onBack?: () => void;
 }
 
 const TRIES = 5;
@@ -95,7 +97,12 @@ async function requireApplicationRole(client: pg.Client): Promise<void> {
  * Brings a database up to date where it is not: migrations in order, then the views and the application role. Any number of processes may call it at once; a
  * session lock lets one through at a time. The tables stay as they are until the returned function is called, or `onOvertaken`. Errors: StartError.
  */
-export function migrate({ url, folder, onOvertaken = () => undefined }: MigrateOptions): Promise<() => Promise<void>> {
+export function migrate({
+  url,
+  folder,
+  onOvertaken = () => undefined,
+  onBack = () => undefined,
+}: MigrateOptions): Promise<() => Promise<void>> {
   return useConnection(url, async (client) => {
     await requireUsable(client);
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -120,6 +127,6 @@ export function migrate({ url, folder, onOvertaken = () => undefined }: MigrateO
         });
         await writeViews(client, texts, digest);
       });
-    return await holdSchema(url, isCurrent, onOvertaken);
+    return await holdSchema({ url, isCurrent, onOvertaken, onBack });
   });
 }

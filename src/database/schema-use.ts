@@ -41,16 +41,22 @@ export async function changeAlone(client: pg.Client, change: () => Promise<void>
   await client.query(`select pg_advisory_unlock(${SCHEMA_LOCK})`);
 }
 
+interface SchemaHold {
+  url: string;
+  isCurrent: (client: pg.Client) => Promise<boolean>;
+  onOvertaken: (error: StartError) => void;
+  onBack: () => void;
+}
+
 /**
  * Holds the schema until the returned function is called. A connection that is lost is made anew; when another version has changed the schema meanwhile,
- * `onOvertaken` is called, each time that is seen.
+ * `onOvertaken` is called, each time that is seen. `onBack` is called for each connection but the first.
  */
-export async function holdSchema(
-  url: string,
-  isCurrent: (client: pg.Client) => Promise<boolean>,
-  onOvertaken: (error: StartError) => void,
-): Promise<() => Promise<void>> {
+export async function holdSchema({ url, isCurrent, onOvertaken, onBack }: SchemaHold): Promise<() => Promise<void>> {
+  let isFirst = true;
   const { stop } = await keepConnected(url, async (client) => {
+    if (!isFirst) onBack();
+    isFirst = false;
     // Postgres notices within half a minute that a machine is gone
     await client.query('set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 4');
     const { rowCount } = await client.query(`select where pg_try_advisory_lock_shared(${SCHEMA_LOCK})`);

@@ -111,3 +111,57 @@ test(
     }
   },
 );
+
+test('a process that lives on across such a failover forgets the versions that were lost', { timeout: 180_000 }, async () => {
+  const own = await sharedSite();
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
+  await admin.connect();
+  const [, name = ''] = /\/([^/?]+)\?/.exec(own.database.url) ?? [];
+  const alone = (database: string) =>
+    admin
+      .query(`alter database ${database} allow_connections false`)
+      .then(() => admin.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${database}'`));
+  const settings = { ...own.environment, RESULT_CACHE_MB: '16' };
+  try {
+    owner = await makePerson(own.database.db, 'heir');
+    const first = await spawnServer(settings);
+    const headers = { 'x-api-key': owner.apiKey, 'content-type': 'application/json' };
+    const made = await fetch(`${first.baseUrl}/api/v1/experiments`, { method: 'POST', headers, body: JSON.stringify({ name: 'Lost' }) });
+    experimentId = ((await made.json()) as { id: string }).id;
+    tableId = await sendRows(first, 1, { targetKind: 'new', targetName: 'lost' });
+    await published(first);
+    await first.kill('SIGTERM');
+    await alone(name);
+    await admin.query(`create database ${name}_heir template ${name}`);
+    await admin.query(`alter database ${name} allow_connections true`);
+
+    const server = await spawnServer(settings);
+    const ask = (tag = '""') =>
+      fetch(`${server.baseUrl}/api/v1/experiments/${experimentId}/data?tableName=${tableId}&pageSize=100`, {
+        headers: { 'x-api-key': owner.apiKey, 'if-none-match': tag },
+      });
+    try {
+      await sendRows(server, 2, { targetKind: 'existing', uploadTableId: tableId });
+      expect(await filesOf(server)).toEqual([1, 2]);
+      const lost = await ask();
+      const tag = lost.headers.get('etag') ?? '';
+      expect([lost.headers.get('x-table-version'), (await ask(tag)).status]).toEqual(['2', 304]);
+
+      await alone(name);
+      await admin.query(`alter database ${name} rename to ${name}_lost`);
+      await admin.query(`alter database ${name}_heir rename to ${name}`);
+      await expect.poll(async () => (await ask()).headers.get('x-table-version'), { timeout: 20_000 }).toBe('1');
+      expect(await filesOf(server)).toEqual([1]);
+      await sendRows(server, 3, { targetKind: 'existing', uploadTableId: tableId });
+      expect(await filesOf(server)).toEqual([1, 3]);
+      const again = await ask(tag);
+      expect([again.status, again.headers.get('x-table-version')]).toEqual([200, '2']);
+    } finally {
+      await server.kill('SIGTERM');
+    }
+  } finally {
+    for (const each of ['_heir', '_lost']) await admin.query(`drop database if exists ${name}${each} with (force)`);
+    await admin.end();
+    await own.remove();
+  }
+});

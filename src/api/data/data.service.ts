@@ -114,6 +114,8 @@ async function described(
 /** A table's source. `dimensions` holds the versions of the internal tables on which an answer depends too: names, devices, annotations and metadata. */
 export interface OpenSource extends TableSource {
   dimensions: string;
+  /** What no other commit has, also not one of the same number. */
+  digest: string;
 }
 
 const DIMENSIONS = ['annotation', 'identity', 'metadata_record', 'registry'] as const;
@@ -148,15 +150,16 @@ export async function openSource(ctx: Context, table: OpenTable, asOf?: number):
   };
   // a table that does not exist yet has no rows, and neither has version 0 of a table
   if (table.tableId === null || (asOf === 0 && table.version > 0))
-    return { ...(await complete(listFixedColumns(table.kind))), files: [], version: '0', rowCount: 0 };
+    return { ...(await complete(listFixedColumns(table.kind))), files: [], version: '0', digest: '', rowCount: 0 };
   const { version, rowCount } = await requireVersion(ctx.db, { id: table.tableId, version: table.version, rowCount: table.rowCount }, asOf);
   const { tableId } = table;
-  const { columns, files, extents } = await ctx.versions.parts(tableId, version);
+  const { columns, files, extents, digest } = await ctx.versions.parts(tableId, version);
   return {
     ...(await complete([...listFixedColumns(table.kind), ...columns])),
     files,
     live: makeLiveTable(table.experimentId, tableId, version),
     version: String(version),
+    digest,
     extents,
     rowCount,
     keptRows: (kept: Kept) => ctx.versions.keptRows(tableId, version, kept),
@@ -181,6 +184,7 @@ export function printDataTag(ctx: Context, table: OpenTable, { source, asked }: 
     kind,
     table.identifier,
     source.version,
+    source.digest,
     columns,
     source.dimensions,
     names,

@@ -1,4 +1,4 @@
-import { randomUUIDv7 } from 'node:crypto';
+import { hash, randomUUIDv7 } from 'node:crypto';
 import { basename } from 'node:path';
 import { errors } from '../../errors.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
@@ -110,7 +110,7 @@ export async function findInternalTables<K extends InternalKind>(
   return {
     tables: Object.fromEntries(kinds.map((kind) => [kind, rowsOf(kind)])) as Record<K, TableRows>,
     existing: new Set(found.map(({ kind }) => kind)),
-    versions: [...new Set(found.map(({ kind, version }) => `${kind}${version}`))].join(),
+    versions: hash('sha256', found.map(({ kind, version, path }) => `${kind}${version}${path ?? ''}`).join(), 'base64url'),
   };
 }
 

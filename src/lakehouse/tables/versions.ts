@@ -2,6 +2,7 @@
  * Keeps the columns and files of versions that were read. A version never changes, so the manifest is asked for it once. An `lru-cache` does not fit: it weighs
  * an entry when it is set, and these entries grow while they are kept.
  */
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { FileExtent } from '../terms/extents.ts';
 import { listColumnsAt, listFilesAt, type ColumnState } from './manifest.ts';
@@ -16,6 +17,8 @@ export interface VersionParts {
   files: readonly string[];
   /** The same files with their key ranges, the oldest first. */
   extents: readonly FileExtent[];
+  /** A hash of the files' names, which no other commit has, also where a failover of Postgres gave its number again. */
+  digest: string;
 }
 
 /** The most columns, files and ranges of files that are kept for all tables together. Each takes about half a kilobyte. */
@@ -54,7 +57,8 @@ export class Versions {
       const [columns, listed] = await Promise.all([listColumnsAt(this.#db, tableId, version), listFilesAt(this.#db, tableId, version)]);
       const extents = listed.map((file) => ({ ...file, path: join(this.#lakeFolder, file.path) }));
       this.#weigh(key, held, columns.length + extents.length);
-      return { columns, extents, files: extents.map(({ path }) => path).reverse() };
+      const digest = hash('sha256', listed.map(({ path }) => path).join(), 'base64url');
+      return { columns, extents, files: extents.map(({ path }) => path).reverse(), digest };
     })();
     held.parts.catch(() => delete held.parts);
     return held.parts;
@@ -83,6 +87,12 @@ export class Versions {
   /** Lists the distinct values of a column of a version, where the notes of all its files tell them. */
   async notedTexts(tableId: string, version: number, asked: AskedTexts): Promise<readonly string[] | null> {
     return (await findNotedTexts(this.#db, { tableId, version }, asked))?.texts ?? null;
+  }
+
+  /** Forgets every version: after a failover of Postgres that lost commits, their numbers are given again. */
+  forget(): void {
+    this.#held.clear();
+    this.#weight = 0;
   }
 
   #hold(tableId: string, version: number): [string, Held] {
