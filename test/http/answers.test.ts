@@ -17,6 +17,7 @@ let failure: unknown;
 beforeAll(async () => {
   const app = express();
   app.get('/', (_request, response, next) => {
+    response.setHeader('ETag', '"a"');
     const { body, isOnlyHere } = make();
     sendStream(response, body, { isOnlyHere, trailers: async () => ({ 'X-Truncated': 'false' }) }).catch((error: unknown) => {
       failure = error;
@@ -86,7 +87,8 @@ test('HEAD has the headers of GET and no body, its stream ends, and HTTP/1.0 has
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const asked = (line: string) => sendRaw(base, `${line}\r\nHost: h\r\n\r\n`, { methods: [line.split(' ')[0]!], lingerMs: 100 });
   const get = (await asked('GET / HTTP/1.1')).answers[0]!;
-  expect(get).toMatchObject({ status: 200, framing: 'chunks', trailers: { 'x-truncated': 'false' } });
+  expect(get).toMatchObject({ status: 200, framing: 'chunks', trailers: { etag: '"a"', 'x-truncated': 'false' } });
+  expect(get.headers).toMatchObject({ etag: '"a"', trailer: 'ETag, X-Truncated' });
   expect(get.body.length).toBe(PIECES * SIZE);
 
   const head = await asked('HEAD / HTTP/1.1');

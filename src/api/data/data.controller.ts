@@ -63,8 +63,8 @@ interface ReadQuery extends VersionQuery {
   /**
    * JSON object `{groupBy: [{column, timeBucket, timezone}], functions: [{column, function, alias, secondColumn}]}`, with at most 20 keys and 100
    * functions. Time buckets: minute, hour, day, week, month, quarter, year; the timezone is an IANA name such as `Europe/Berlin`, UTC when absent.
-   * Functions: sum, avg, count, min, max, std, var, sem (standard error of the mean), ci95 (half of its 95 % confidence interval), median, p05, p95,
-   * first, last, cumsum, corr (with `secondColumn`), count_distinct.
+   * Functions: sum, avg, count, min, max, std, var, sem (standard error of the mean), ci95 (half of its 95 % confidence interval, right to six
+   * digits), median, p05, p95, first, last, cumsum, corr (with `secondColumn`), count_distinct.
    */
   aggregation?: string;
   /**
@@ -146,8 +146,8 @@ export class DataController extends ApiController {
    * `limit` say otherwise; the `Link` header of a page of plain rows leads to the next and the previous one by `cursor`, if the
    * query is not too long to repeat; `page` always works. An address may have 64 kB; longer filters go into the body of an export. CSV, NDJSON, Arrow and
    * Parquet (by `format` or `Accept`) stream every matching row, and the trailer `X-Truncated` says whether a limit left rows behind (over HTTP/1.1;
-   * HTTP/1.0 has no trailers). What the table cannot answer refuses with QUERY_REFUSED, unreadable parameters with INVALID_INPUT (400), a version
-   * that is not kept with TABLE_VERSION_GONE (410), too many statements at once with CALLER_BUSY (429), and what takes too long with
+   * HTTP/1.0 has no trailers), beside `ETag` and `X-Table-Version` once more. What the table cannot answer refuses with QUERY_REFUSED, unreadable
+   * parameters with INVALID_INPUT (400), a version that is not kept with TABLE_VERSION_GONE (410), too many statements at once with CALLER_BUSY (429), and what takes too long with
    * WAREHOUSE_TIMEOUT (504).
    * @summary Read rows of a table
    */

@@ -159,9 +159,16 @@ interface Sending {
   isOnlyHere?: boolean;
 }
 
+/** Headers that come again behind the chunks: curl for R, and httr2 with it, shows the last block of headers alone, which are the trailers. */
+const REPEATED = ['ETag', 'X-Table-Version'];
+
 async function* trailed(response: Response, body: Readable, trailers: NonNullable<Sending['trailers']>): AsyncGenerator<Buffer> {
   for await (const chunk of body) yield chunk as Buffer;
-  response.addTrailers(await trailers());
+  const own = Object.entries(await trailers());
+  const again = REPEATED.flatMap((name): [string, string][] =>
+    response.hasHeader(name) ? [[name, String(response.getHeader(name))]] : [],
+  );
+  response.addTrailers([...again, ...own]);
 }
 
 /** Whether the answer is sent in chunks, which only HTTP/1.1 has. */
@@ -180,7 +187,7 @@ export async function sendStream(response: Response, body: Readable, { trailers,
     return;
   }
   const trailing = trailers && isChunked(response.req) ? trailers : undefined;
-  if (trailing) response.setHeader('Trailer', 'X-Truncated');
+  if (trailing) response.setHeader('Trailer', [...REPEATED.filter((name) => response.hasHeader(name)), 'X-Truncated'].join(', '));
   const gone = new AbortController();
   const leave = () => {
     if (!response.writableFinished) gone.abort();
