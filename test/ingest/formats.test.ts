@@ -203,6 +203,8 @@ test('JSON of Python that is no table, or no JSON, is said to be so', async () =
     ...{ status: 'completed', stored: 1 },
     message: expect.stringMatching(/^The file is one object, and so one row\. .*orient='records'/),
   });
+  expect((await send('{"metadata":{},"result":{"data":[{"x":1},{"x":2}]}}')).message).toContain('of BrAPI jq .result.data');
+  expect((await send('{"type":"FeatureCollection","features":[{"type":"Feature"}]}')).message).toContain('of GeoJSON jq .features');
   expect(await send('{"x":{"0":1.5},"s":"a"}')).toEqual({ status: 'completed', stored: 1, message: null });
   expect(await send('[{"x":1.5},{"x":NaN}]')).toEqual({
     ...{ status: 'partial', stored: 1 },

@@ -242,10 +242,14 @@ function nameUnknown(field: 'types' | 'leaveOut', asked: readonly string[], { re
   return unknown.length === 0 ? null : `The file has no column ${listNames(unknown.slice(0, MOST_NAMED))}, which ${field} names.`;
 }
 
-/** The sentence on a file that is one object of objects, as pandas writes a table unless told otherwise. */
+/** The sentence on a file that is one object of objects, as GeoJSON, BrAPI, and pandas unless told otherwise, write a table. */
 const explainOneRow = (kind: string, stored: number, report: TypedFile['report']): string | null =>
-  kind === 'json' && stored === 1 && report.length > 1 && report.every(({ type }) => type === 'VARIANT')
-    ? "The file is one object, and so one row. A table of pandas comes in with a row for each of its own when it is written with to_json(orient='records')."
+  kind === 'json' &&
+  stored === 1 &&
+  report.length > 1 &&
+  (report.every(({ type }) => type === 'VARIANT') ||
+    report.some(({ originalKey, type }) => originalKey === 'features' && type === 'VARIANT'))
+    ? "The file is one object, and so one row. Where its rows are a list within it, send that list alone: of GeoJSON jq .features, of BrAPI jq .result.data. A table of pandas comes in with a row for each of its own when it is written with to_json(orient='records')."
     : null;
 
 /** The part of a file's report that says what was refused, and what else there is to know of the whole file. */
