@@ -25,6 +25,8 @@ export interface Chart {
   part?: { rows: number; sampleOf?: number };
   /** Number of the series beyond those that are drawn. */
   seriesLeftOut?: number;
+  /** Every group of the column of colours, with those that filters leave out; absent where filters leave out none. */
+  groups?: readonly string[];
   /** The chart of all facets, where one of them is drawn on the same scales as the others. */
   whole?: Chart;
 }

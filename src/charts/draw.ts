@@ -5,12 +5,12 @@ import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import { drawAlluvial, listFlows } from './alluvial.ts';
 import { basic, sumBars, sumSlices } from './basic.ts';
-import { countPoints, findStep, MOST_LINE_POINTS, type Chart } from './chart.ts';
+import { countPoints, findStep, MOST_LINE_POINTS, nameLegend, type Chart } from './chart.ts';
 import { gatherCells, MOST_HEATMAP_CELLS } from './heatmap.ts';
-import { makeTheme, type Size } from './look.ts';
+import { makeTheme, pickGroupColors, type Look, type Size } from './look.ts';
 import { gatherSamples, MOST_SAMPLES } from './samples.ts';
 import { MOST_PARALLEL, scientific } from './scientific.ts';
-import type { Spec, SpecMaker } from './spec.ts';
+import { listSplits, type Spec, type SpecMaker } from './spec.ts';
 import { statistical } from './statistical.ts';
 
 const MAKERS: Readonly<Record<string, SpecMaker>> = { ...basic, ...statistical, ...scientific, alluvial: drawAlluvial };
@@ -125,11 +125,21 @@ function listOmissions(chart: Chart): string[] {
 
 const hasRange = ({ look = {} }: Chart): boolean => [look.x, look.y, look.y2].some((axis) => axis?.range !== undefined);
 
+/** The look of a chart, with the colours that its groups have whatever its filters are. */
+function keepColors(chart: Chart): Look | undefined {
+  const { look, groups, series, type } = chart;
+  if (groups === undefined || look?.colors !== undefined) return look;
+  const slices = () => [...sumSlices(chart)].filter(([, value]) => value >= 0).map(([name]) => name);
+  const all = type === 'pie' ? groups : series.flatMap(({ name }) => groups.map((color) => nameLegend(chart, { name, color, points: {} })));
+  return { ...look, colors: pickGroupColors(type === 'pie' ? slices() : listSplits(chart), [...new Set(all)], look) };
+}
+
 const USUAL: Size = { width: 640, height: 400 };
 
 /** The chart as a Vega-Lite specification that holds its data: what every picture is drawn from. Throws when there is no such chart type. */
 export function makeSpec(given: Chart, size = USUAL): Spec {
-  const chart = sumBars(given);
+  const summed = sumBars(given);
+  const chart = { ...summed, look: keepColors(summed) };
   const maker = MAKERS[chart.type];
   if (!maker) throw new Error(`no drawing for chart type ${chart.type}`);
   const hasPoints = chart.series.some((series) => countPoints(series) > 0);

@@ -38,7 +38,7 @@ export type Answer = { body: string | Uint8Array<ArrayBuffer> } | { refusal: str
 /** The series of what was read, and how many rows that are. */
 type Drawn = Plotted & { rows: number };
 
-async function drawPicture({ type, title, look, part, format, size }: PictureWork, drawn: Drawn): Promise<Answer> {
+async function drawPicture({ type, title, look, part, format, size, layout: { groups } }: PictureWork, drawn: Drawn): Promise<Answer> {
   const unplaced = findUnplaced(drawn, look);
   if (unplaced !== undefined)
     return {
@@ -46,7 +46,7 @@ async function drawPicture({ type, title, look, part, format, size }: PictureWor
     };
   // the libraries that draw take half a second to load, which series alone do not need
   const { drawPng, drawSvg, makeSpec } = await import('./draw.ts');
-  const chart = makeChart(type, title, { ...drawn, ...part }, look);
+  const chart = makeChart(type, title, { ...drawn, ...part, groups }, look);
   if (format === 'vega-lite') return { body: JSON.stringify(makeSpec(chart, size)) };
   return { body: format === 'svg' ? await drawSvg(chart, size) : new Uint8Array(await drawPng(chart, size)) };
 }

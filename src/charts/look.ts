@@ -80,6 +80,22 @@ export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize 
   };
 }
 
+/**
+ * Colours of groups that are drawn, in the order of their names: each has the one that it has among all groups, so that it keeps it while filters come and
+ * go. Where another has that one already it gets one that is free.
+ */
+export function pickGroupColors(drawn: readonly string[], all: readonly string[], { theme = 'light' }: Look = {}): string[] {
+  const usual = THEMES[theme].colors;
+  const free = new Set<string>(usual);
+  const places = new Map(all.toSorted().map((name, place) => [name, place]));
+  return drawn.toSorted().map((name) => {
+    const own: string = usual[(places.get(name) ?? 0) % usual.length] ?? usual[0];
+    const [next = own] = free.has(own) ? [own] : free;
+    free.delete(next);
+    return next;
+  });
+}
+
 /** The colour of the only series. */
 export const pickFirstColor = ({ theme = 'light', colors }: Look = {}): string => colors?.[0] ?? THEMES[theme].colors[0];
 

@@ -39,6 +39,8 @@ export interface Layout {
   facet: ChannelPlan | null;
   /** Whether long traces lose points that a line does not need. */
   isThinned: boolean;
+  /** Every group of the column of colours, where filters may leave some out. */
+  groups?: readonly string[] | undefined;
 }
 
 /** Converts a value for plotting. Numbers that were sent as text to stay exact become numbers again: a picture does not show more than 2^53. */
@@ -162,7 +164,7 @@ export function findUnplaced({ axes, series }: Plotted, look: Look): string | un
 }
 
 /** What a picture is made of: the series of so many rows, which may be the first of more, or a sample of them. */
-type Drawn = Plotted & { rows: number; truncated: boolean; sampleOf?: number };
+type Drawn = Plotted & Pick<Layout, 'groups'> & { rows: number; truncated: boolean; sampleOf?: number };
 
 /** A time without a zone is drawn at its place on a clock; read by the zone of this machine it would stand elsewhere. */
 const placeTime = (value: unknown): unknown => (typeof value === 'string' && /T[\d:.]+$/.test(value) ? `${value}Z` : value);
@@ -190,7 +192,7 @@ function makePlacer({ kind, timezone }: PlottedAxis): ((value: unknown) => unkno
 
 /** Makes the chart that the drawing code takes. */
 export function makeChart(type: string, title: string, drawn: Drawn, look: Look): Chart {
-  const { axes, series, seriesLeftOut, rows, truncated, sampleOf } = drawn;
+  const { axes, series, seriesLeftOut, rows, truncated, sampleOf, groups } = drawn;
   const facetZone = axes['facet']?.timezone;
   const nameFacet = facetZone === undefined ? (facet: string) => facet : makeDater(facetZone);
   const placers = new Map(Object.entries(axes).map(([name, axis]) => [name, makePlacer(axis)]));
@@ -200,6 +202,7 @@ export function makeChart(type: string, title: string, drawn: Drawn, look: Look)
     look,
     ...(truncated ? { part: { rows, ...(sampleOf === undefined ? {} : { sampleOf }) } } : {}),
     ...(seriesLeftOut === undefined ? {} : { seriesLeftOut }),
+    ...(groups === undefined ? {} : { groups }),
     axes,
     series: series.map(({ name, color, facet, traceType, axis, points }): ChartSeries => ({
       name,

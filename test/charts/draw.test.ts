@@ -526,3 +526,27 @@ test('small charts stand in the order of numbers in their names', () => {
   const spec = makeSpec({ type: 'box-plot', title: '', axes: y, series });
   expect(JSON.stringify(spec).match(/"title":"(1|11|2)"/g)).toEqual(['"title":"1"', '"title":"2"', '"title":"11"']);
 });
+
+test('a group has the colour that it has among all groups, and never that of another while one is free', () => {
+  const lines = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+  const drawn = (shown: readonly string[], groups?: readonly string[], colors?: readonly string[]) => {
+    const chart: Chart = {
+      type: 'bar',
+      title: '',
+      axes: { x: axis('plot', 'categorical'), ...y, color: axis('line', 'categorical') },
+      series: shown.map((color, at) => ({ name: 'SPAD', color, points: { x: ['1'], y: [at] } })),
+      ...(groups === undefined ? {} : { groups }),
+      ...(colors === undefined ? {} : { look: { colors } }),
+    };
+    const { config } = makeSpec(chart) as { config: { range: { category: string[] } } };
+    return config.range.category;
+  };
+  const usual = drawn(lines);
+  expect(drawn(['c', 'b'], lines)).toEqual([usual[1], usual[2]]);
+  // the ninth has the colour of the first, which is only taken where that is drawn
+  expect(drawn(['i', 'j'], lines)).toEqual([usual[0], usual[1]]);
+  expect(drawn(['a', 'i', 'j'], lines)).toEqual([usual[0], usual[1], usual[2]]);
+  expect(new Set(drawn(lines.slice(1, 9), lines)).size).toBe(8);
+  expect(drawn(lines, lines).slice(0, 8)).toEqual(usual);
+  expect(drawn(['c'], lines, ['#112233'])).toEqual(['#112233']);
+});

@@ -98,3 +98,32 @@ test('a point of a line, a box and a slice say theirs, on a phone too', { timeou
   }
   expect(complaints).toEqual([]);
 });
+
+test('a group keeps its colour when a filter takes others away', { timeout: 120_000 }, async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const color = { columnName: 'line', role: 'color' };
+  /** The colours of marks, by what they say of themselves. */
+  const colors = async () => {
+    const found: Record<string, string | null> = {};
+    await page.locator('.drawing').focus();
+    for (let at = 0; at < 3; at += 1) {
+      await page.keyboard.press(at === 0 ? 'Home' : 'ArrowRight');
+      const group = /line: ([ABC])/.exec((await tip(page)) ?? '')?.[1];
+      if (group !== undefined) found[group] = await page.locator('.drawing .is-read').getAttribute('fill');
+    }
+    return found;
+  };
+  const filters = [{ column: 'line', operator: 'not_equals', value: 'A' }];
+  for (const [type, sources] of [
+    ['bar', [{ columnName: 'line', role: 'x' }, mean, color]],
+    ['pie', [{ columnName: 'line', role: 'labels' }]],
+  ] as const) {
+    await draw(page, { type, sources });
+    const { A, ...others } = await colors();
+    expect(new Set([A, ...Object.values(others)]).size).toBe(3);
+    await draw(page, { type, sources, filters });
+    expect(await colors()).toEqual(others);
+  }
+  expect(complaints.slice(before)).toEqual([]);
+});

@@ -53,7 +53,7 @@ export async function drawPicture(
   drawn: Pictured,
   { format, ...size }: Size & { format: Format },
 ): Promise<PictureAnswer> {
-  return makeOfRows(ctx, asker, drawn, async ({ rows, layout, version, truncated, sampleOf }) => {
+  return makeOfRows(ctx, asker, { ...drawn, keepsColors: true }, async ({ rows, layout, version, truncated, sampleOf }) => {
     const look = readLook(drawn, makeAxes(layout));
     if (format === 'png') requireDots(look, size);
     const part = { truncated, ...(sampleOf === undefined ? {} : { sampleOf }) };

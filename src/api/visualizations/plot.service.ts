@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Caller } from '../../auth/caller.ts';
+import { NO_VALUE, printText } from '../../charts/chart.ts';
 import { ChartRefused } from '../../charts/drawing.ts';
 import type { Layout } from '../../charts/series.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
+import { readJson } from '../../json.ts';
 import type { ReadRequest } from '../../lakehouse/ask/request.ts';
 import { makeResolver } from '../../lakehouse/ask/resolve.ts';
 import { readPage } from '../../lakehouse/read/read.ts';
@@ -21,6 +23,8 @@ import type { ChartType, DataConfig, Visualization } from './visualizations.mode
 type Drawable = Pick<Visualization, 'experimentId' | 'chartType' | 'dataConfig'> & {
   /** Version of the table; the newest one when absent. */
   asOf?: number | undefined;
+  /** Whether groups have the colours that they have without filters, which takes another read. */
+  keepsColors?: boolean;
 };
 
 /** Bytes of the rows of a chart as JSON, at most: they are held in memory, and 500,000 values seldom have half of it. */
@@ -159,6 +163,25 @@ async function readChart(
   }
 }
 
+/**
+ * Lists the groups that a column of colours has in the whole table; undefined where no filter leaves any out. By them each keeps its colour while filters come
+ * and go.
+ */
+async function listGroups(
+  ctx: Context,
+  asker: Asker,
+  opened: Opened,
+  { config: { tableName, dataSources, filters = [] }, chartType, layout }: Drawn & Pick<ChartRows, 'layout'>,
+): Promise<string[] | undefined> {
+  const colored = dataSources.find(({ role, columnName }) => role === (chartType === 'pie' ? 'labels' : 'color') && columnName !== '');
+  const isShade = layout.color !== null && layout.columns[layout.color.position]?.kind !== 'categorical';
+  if (colored === undefined || isShade || filters.length === 0) return undefined;
+  const labels = { columnName: colored.columnName, role: 'labels', tableName } as const;
+  const read = await readChart(ctx, asker, opened, { chartType: 'pie', config: { tableName, dataSources: [labels] } });
+  const counted = readJson(`[${new TextDecoder().decode(read.rows)}]`) as Record<string, unknown>[];
+  return counted.map((row) => printText(row[read.layout.columns[0]?.name ?? ''], NO_VALUE));
+}
+
 /** Who asks for a chart. */
 export interface Asker {
   caller: Caller;
@@ -176,7 +199,10 @@ async function readRows(ctx: Context, asker: Asker, visualization: Drawable): Pr
   const opened = { table, source: await openSource(ctx, table, visualization.asOf) };
   const read = await readChart(ctx, asker, opened, { chartType, config });
   const summed = read.truncated ? sumConfig(chartType, config) : null;
-  return summed ? readChart(ctx, asker, opened, { chartType, config: summed }) : read;
+  const whole = summed ? await readChart(ctx, asker, opened, { chartType, config: summed }) : read;
+  if (visualization.keepsColors !== true) return whole;
+  const groups = await listGroups(ctx, asker, opened, { chartType, config, layout: whole.layout });
+  return { ...whole, layout: { ...whole.layout, groups } };
 }
 
 /**
