@@ -212,15 +212,16 @@ const TYPES: Readonly<Record<string, string>> = {
 const GIVEN = ['id', 'uploaded_at', 'contributor', 'annotations'];
 /** What the grid should show for what the API told. */
 function expectedOf(told: Told, { columns, orderBy, orderDirection = 'ASC', aggregation }: Asked): Shown {
-  // the groups of a zone's days and longer are named by their date there
+  // days and longer are named by their date in their zone
   const zones = new Map(
     aggregation?.groupBy
-      .filter(({ timezone, timeBucket }) => timezone !== undefined && timeBucket !== 'hour' && timeBucket !== 'minute')
-      .map(({ column, timeBucket, timezone }) => [`${column}_${timeBucket}`, timezone]),
+      .filter(({ timeBucket }) => timeBucket !== undefined && timeBucket !== 'hour' && timeBucket !== 'minute')
+      .map(({ column, timeBucket, timezone = 'UTC' }) => [`${column}_${timeBucket}`, timezone]),
   );
   const shownOf = (value: unknown, column: Told['columns'][number]): [string, boolean] => {
     const timeZone = zones.get(column.name);
-    if (timeZone === undefined || typeof value !== 'string' || !value.endsWith('Z')) return textOf(value, column);
+    if (timeZone === undefined || typeof value !== 'string' || !column.type_name.startsWith('TIMESTAMP')) return textOf(value, column);
+    if (!value.endsWith('Z')) return [value.slice(0, 10), false];
     return [new Intl.DateTimeFormat('sv-SE', { timeZone }).format(new Date(value)), false];
   };
   const isGiven = ({ name }: { name: string }) => GIVEN.includes(name);

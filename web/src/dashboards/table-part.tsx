@@ -4,7 +4,7 @@ import { readPage } from '../../../clients/typescript/src/rows.ts';
 import { api } from '../api.ts';
 import { countText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
-import { alignOf, Cell } from '../table/cell.tsx';
+import { alignOf, Cell, PLACE } from '../table/cell.tsx';
 import { questionOf } from '../table/question.ts';
 import type { TableSearch } from '../table/search.ts';
 import { words } from '../words.ts';
@@ -64,7 +64,7 @@ export function TablePart({ widget, board }: PartProps<WidgetOf<'table'>>) {
                   <tr key={at}>
                     {data.page.data.columns.map(({ name: column, type_name: type }) => (
                       <td key={column} className={alignOf(type)}>
-                        <Cell value={row[column]} type={type} />
+                        <Cell value={row[column]} type={type} isComputed={table.tableType === 'macro' && !PLACE.test(column)} />
                       </td>
                     ))}
                   </tr>

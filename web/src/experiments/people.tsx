@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { nameRole } from '../sharing/people.tsx';
 import { collaboratorsQuery, type Collaborator } from '../sharing/queries.ts';
 import { Section } from '../ui/section.tsx';
 import { words } from '../words.ts';
@@ -25,7 +26,7 @@ function personOf(collaborator: Collaborator): Person {
       return {
         key: collaborator.id,
         name: collaborator.grantee.displayName ?? said.someone,
-        role: words.sharing.roleNames[collaborator.role],
+        role: nameRole(collaborator.role, 'experiment'),
       };
   }
 }

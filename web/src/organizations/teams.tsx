@@ -2,6 +2,7 @@ import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Problem } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
+import { nameRole } from '../sharing/people.tsx';
 import { AskFirst } from '../ui/ask-first.tsx';
 import { InputField } from '../ui/field.tsx';
 import { Form, type Fields } from '../ui/form.tsx';
@@ -94,7 +95,7 @@ function TeamPanel({ id, team, isChangeable }: { id: string; team: Team; isChang
       <p className="small quiet">
         {grants.length === 0
           ? said.givenNone
-          : `${said.given}: ${grants.map(({ resourceName, role }) => said.grant(resourceName, words.sharing.roleNames[role])).join('; ')}`}
+          : `${said.given}: ${grants.map(({ resourceName, resourceType, role }) => said.grant(resourceName, nameRole(role, resourceType))).join('; ')}`}
       </p>
       {isChangeable ? <TeamTools id={id} team={team} /> : null}
     </section>

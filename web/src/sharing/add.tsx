@@ -16,7 +16,7 @@ import {
   type Role,
   type Shared,
 } from './queries.ts';
-import { rightsOf } from './people.tsx';
+import { nameRole, rightsOf } from './people.tsx';
 import { inviteAddress, isInvitable, share } from './writes.ts';
 
 const said = words.sharing.add;
@@ -107,11 +107,11 @@ export function SharePanel({ shared }: { shared: Shared }) {
           value={role}
           onChange={(event) => setRole(ROLES.find((each) => each === event.target.value) ?? 'viewer')}
         >
-          <Options texts={ROLES.map((each) => [each, words.sharing.roleNames[each]])} />
+          <Options texts={ROLES.map((each) => [each, nameRole(each, shared.resourceType)])} />
         </SelectField>
       </div>
       <p id="share-role-hint" className="hint">
-        {`${said.roleHints[role]} ${rightsOf(role, shared.resourceType)}.`}
+        {said.roleHint(nameRole(role, shared.resourceType), rightsOf(role, shared.resourceType))}
       </p>
       {kind === 'user' ? (
         <Field id="share-search" label={said.search}>
@@ -138,7 +138,7 @@ export function SharePanel({ shared }: { shared: Shared }) {
               <div>
                 <p>{each.name}</p>
                 <p className="small quiet">
-                  {each.about} {each.has === null ? '' : said.has(words.sharing.roleNames[each.has])}
+                  {each.about} {each.has === null ? '' : said.has(nameRole(each.has, shared.resourceType))}
                 </p>
               </div>
               {each.has === null ? (

@@ -17,6 +17,10 @@ export function rightsOf(role: Role, resourceType: Shared['resourceType']): stri
   return resourceType === 'experiment' ? said.roles.viewer.experiment : said.roles.viewer.other;
 }
 
+/** What a role is called: of an experiment a viewer contributes, as letters say too. */
+export const nameRole = (role: Role, resourceType: Shared['resourceType']): string =>
+  role === 'viewer' && resourceType === 'experiment' ? said.contributor : said.roleNames[role];
+
 /** The way by which a grant gives its holder access, as a sentence. */
 function wayOf({ granteeType, role, resourceType, createdAt, grantee }: Grant): string {
   const [may, when] = [rightsOf(role, resourceType), dayText(createdAt)];
@@ -68,12 +72,12 @@ function GrantRow({ shared, grant, mayShare }: { shared: Shared; grant: Grant; m
             value={change.isPending ? change.variables : role}
             isSending={change.isPending}
             choose={(next) => change.mutate(ROLES.find((each) => each === next) ?? 'viewer')}
-            texts={ROLES.map((each) => [each, said.roleNames[each]])}
+            texts={ROLES.map((each) => [each, nameRole(each, shared.resourceType)])}
           />
           <RemoveGrant shared={shared} grantId={id} name={name} />
         </div>
       ) : (
-        <span className="tag">{said.roleNames[role]}</span>
+        <span className="tag">{nameRole(role, shared.resourceType)}</span>
       )}
     </li>
   );
@@ -90,7 +94,7 @@ function CollaboratorRow({ shared, collaborator, mayShare }: { shared: Shared; c
         <div>
           <h3>{name}</h3>
           <p className="small quiet">
-            {said.why.owner(organization)} {inertGrant === null ? '' : said.why.inert(said.roleNames[inertGrant.role])}
+            {said.why.owner(organization)} {inertGrant === null ? '' : said.why.inert(nameRole(inertGrant.role, shared.resourceType))}
           </p>
         </div>
         {inertGrant !== null && mayShare ? <RemoveGrant shared={shared} grantId={inertGrant.id} name={name} /> : null}

@@ -8,6 +8,7 @@ import { RequestsSection, type Decision } from '../ui/requests.tsx';
 import { Section } from '../ui/section.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
+import { nameRole } from './people.tsx';
 import { invitationsQuery, ownRequestQuery, requestsQuery, type Shared } from './queries.ts';
 import { approveRequest, askToJoin, rejectRequest, revokeInvitation, withdrawRequest } from './writes.ts';
 
@@ -34,7 +35,9 @@ export function InvitationsPanel({ shared }: { shared: Shared }) {
               <li key={id}>
                 <div>
                   <p className="address">{email}</p>
-                  <p className="small quiet">{said.invitations.facts(said.roleNames[tier], invitedByName, dayText(expiresAt))}</p>
+                  <p className="small quiet">
+                    {said.invitations.facts(nameRole(tier, shared.resourceType), invitedByName, dayText(expiresAt))}
+                  </p>
                 </div>
                 <SendButton aria-label={said.invitations.revokeLabel(email)} isSending={revoke.isPending} onClick={() => revoke.mutate(id)}>
                   {said.invitations.revoke}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { SelectField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
+import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { BUCKETS, MOST_COMPUTED, MOST_GROUPS, OF_ONE_COLUMN } from './aggregates.ts';
 import type { TableSearch } from './search.ts';
@@ -45,7 +46,9 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
   const chooseFunction = (at: number, chosen: string) => {
     const computed = OF_ONE_COLUMN.find((each) => each === chosen);
     const column = functions[at]?.column ?? functions[0]?.column ?? number;
-    const call = computed && { column: computed === 'count' ? '*' : column === '*' ? number : column, function: computed };
+    // unless it is named the API calls it count_count
+    const rows = { column: '*', function: 'count' as const, ...(columns.some(({ name }) => name === 'count') ? {} : { alias: 'count' }) };
+    const call = computed && (computed === 'count' ? rows : { column: column === '*' ? number : column, function: computed });
     setFunctions(withAt(functions, at, call));
   };
 
@@ -84,10 +87,9 @@ export function AggregateForm({ search, columns, change, close }: ToolProps & { 
         onChange={({ target }) => chooseFunction(at, target.value)}
       >
         {at === 0 && functions.length === 1 ? null : <option value="">{said.none}</option>}
-        {OF_ONE_COLUMN.map((each) => (
-          <option key={each}>{each}</option>
-        ))}
-        {call?.function === 'corr' ? <option>corr</option> : null}
+        <Options
+          texts={[...OF_ONE_COLUMN, ...(call?.function === 'corr' ? (['corr'] as const) : [])].map((each) => [each, said.functions[each]])}
+        />
       </SelectField>
       {call === undefined || call.function === 'count' ? null : (
         <SelectField

@@ -4,12 +4,15 @@ const isNumber = (type: string) => /^(DOUBLE|FLOAT|INT|BIGINT|DECIMAL|SMALLINT)/
 
 /** How wide a column is, in pixels: as its values are, and wide enough for all but the longest names with the arrow of an order. */
 export const widthOf = ({ name, type_name: type }: { name: string; type_name: string }): number => {
-  const values = isNumber(type) ? 128 : type.startsWith('TIMESTAMP') ? 208 : type === 'BOOLEAN' ? 96 : 184;
+  const values = isNumber(type) ? 128 : type.startsWith('TIMESTAMP') ? 248 : type === 'BOOLEAN' ? 96 : 184;
   return Math.max(values, Math.min(320, 56 + name.length * 10));
 };
 
 /** On which side values of a type stand: numbers are compared by their last digits. */
 export const alignOf = (type: string): 'end' | 'start' => (isNumber(type) ? 'end' : 'start');
+
+/** Columns whose every digit says where something was. */
+export const PLACE = /^(lat|long)itude$/;
 
 const SIGNIFICANT = 6;
 
@@ -61,7 +64,7 @@ export function Cell({ value, type, dateOf, isComputed = false }: CellProps) {
   if (type.startsWith('TIMESTAMP'))
     return (
       <time dateTime={text}>
-        {dateOf !== undefined && text.endsWith('Z')
+        {dateOf !== undefined
           ? dateOf(text)
           : text.replace('T', ' ').replace(/(\.\d*?)0*Z?$|Z$/, (_, fraction?: string) => (fraction ?? '').replace(/\.$/, ''))}
       </time>

@@ -1,7 +1,7 @@
 import type { VirtualItem } from '@tanstack/react-virtual';
 import { memo } from 'react';
 import { words } from '../words.ts';
-import { alignOf, Cell, type Dater } from './cell.tsx';
+import { alignOf, Cell, PLACE, type Dater } from './cell.tsx';
 import type { DataColumn, Row } from './queries.ts';
 import type { Selection } from './selection.ts';
 
@@ -83,7 +83,12 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
             onClick={() => onActive({ row: at, column: index })}
             onDoubleClick={() => onOpen?.(row)}
           >
-            <Cell value={row[column.name]} type={column.type_name} dateOf={daters.get(column.name)} isComputed={isComputed} />
+            <Cell
+              value={row[column.name]}
+              type={column.type_name}
+              dateOf={daters.get(column.name)}
+              isComputed={isComputed && !PLACE.test(column.name)}
+            />
           </div>
         );
       })}

@@ -167,7 +167,7 @@ export function TablePage() {
           name={said.grid(displayName)}
           columns={columns}
           daters={daters}
-          isComputed={search.aggregation !== undefined}
+          isComputed={search.aggregation !== undefined || described?.tableType === 'macro'}
           rows={held.rows}
           begin={held.begin}
           count={count}
