@@ -1,8 +1,8 @@
 /** What was written or made stays until it is saved, taken or given up. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeOver, type Visitor } from '../support/chromium.ts';
-import { startConsole, type Console } from '../support/console.ts';
+import { holdBack, writeOver, type Visitor } from '../support/chromium.ts';
+import { makeExperiment, startConsole, type Console } from '../support/console.ts';
 
 let site: Console;
 let owner: Visitor;
@@ -297,4 +297,53 @@ test('chosen files are asked for before they are lost', { timeout: 120_000 }, as
   await leave();
   await page.waitForURL(`${site.baseUrl}/`);
   expect(complaints.slice(before)).toEqual([]);
+});
+
+test('what is being saved is not asked for, and what is written on a dashboard can be given up', { timeout: 120_000 }, async () => {
+  const id = await makeExperiment(site.owner, 'Given up');
+  const made = await site.owner('POST', `/api/v1/experiments/${id}/dashboards`, { body: { name: 'As it was' } });
+  expect(made.status, made.text).toBe(201);
+  const { page, complaints } = owner;
+  const address = `${site.baseUrl}/experiments/${id}/dashboards/${String(made.body.id)}`;
+  await page.goto(address);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const name = page.getByLabel('Name', { exact: true });
+  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+  const press = (button: string) => page.getByRole('button', { name: button, exact: true }).click();
+
+  // given up: asked first, then as it was
+  await name.fill('Given up');
+  await press('Stop editing');
+  await question.waitFor();
+  await press('Cancel');
+  expect(await name.inputValue()).toBe('Given up');
+  await press('Stop editing');
+  await press('Leave');
+  await page.getByRole('heading', { name: 'As it was' }).waitFor();
+  await name.waitFor({ state: 'detached' });
+  await press('Edit');
+  expect(await name.inputValue()).toBe('As it was');
+
+  // left while it is saved: nobody is asked, and it is saved
+  await name.fill('Saved');
+  const letGo = await holdBack(page, /\/dashboards\/[^/]+$/);
+  await press('Save');
+  await page.getByRole('link', { name: 'All dashboards' }).click();
+  letGo();
+  await page.getByRole('link', { name: 'Saved' }).waitFor();
+  expect(await question.count()).toBe(0);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+
+  // a save that is refused is not lost unasked
+  await page.getByRole('link', { name: 'Saved' }).click();
+  await press('Edit');
+  await name.fill('Refused');
+  await page.route(/\/dashboards\/[^/]+$/, (route) => (route.request().method() === 'PATCH' ? route.abort() : route.continue()));
+  await press('Save');
+  await page.getByRole('link', { name: 'All dashboards' }).click();
+  await question.waitFor();
+  await press('Cancel');
+  expect(await name.inputValue()).toBe('Refused');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  expect(complaints.filter((said) => !/ERR_FAILED/.test(said))).toEqual([]);
 });

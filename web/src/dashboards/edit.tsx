@@ -109,11 +109,9 @@ export function EditDashboard({ begun, board, stop }: EditProps) {
           <SendButton type="submit" className="button primary" isSending={isBusy} isIdle={!isDirty}>
             {said.save}
           </SendButton>
-          {isDirty ? null : (
-            <button type="button" className="button" onClick={stop}>
-              {said.stop}
-            </button>
-          )}
+          <button type="button" className="button" onClick={stop}>
+            {said.stop}
+          </button>
         </div>
       </Form>
       <Board layout={layout} board={{ ...board, widgets: draft.widgets }} />

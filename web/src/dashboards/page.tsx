@@ -45,8 +45,7 @@ export function DashboardPage() {
       resetScroll: false,
     });
   const board = { id, tables, typed, type };
-  const show = (asForm: boolean) =>
-    void navigate({ search: (before) => ({ ...before, edit: asForm ? true : undefined }), ignoreBlocker: true });
+  const show = (asForm: boolean) => void navigate({ search: (before) => ({ ...before, edit: asForm ? true : undefined }) });
   const copy = () => {
     const address = new URL(location.href);
     address.searchParams.delete('edit');

@@ -16,7 +16,8 @@ interface EditProps {
   id: string;
   /** The table as it was when editing began. Reading it again changes nothing that was typed. */
   begun: Read;
-  stop: () => void;
+  /** Whether what is not saved is given up already; else whoever stops is asked. */
+  stop: (isDecided: boolean) => void;
 }
 
 /** Changes a metadata table. What is done stays until it is saved or dropped. */
@@ -42,7 +43,7 @@ export function EditMetadata({ id, begun, stop }: EditProps) {
       const read = await queryClient.query({ ...metadataQuery(id, metadataId), staleTime: 0 });
       reset();
       setBase(read);
-      if (!isSound(read.record.metadata)) return stop();
+      if (!isSound(read.record.metadata)) return stop(true);
       setDraft(read.record.metadata);
     },
   });
@@ -66,11 +67,9 @@ export function EditMetadata({ id, begun, stop }: EditProps) {
           )
         }
         others={
-          isDirty ? null : (
-            <button type="button" className="button" onClick={stop}>
-              {said.stop}
-            </button>
-          )
+          <button type="button" className="button" onClick={() => stop(false)}>
+            {said.stop}
+          </button>
         }
       />
     </>

@@ -98,7 +98,7 @@ export function MetadataPage() {
   if (read === undefined) return <NotYet error={error} refetch={refetch} />;
   const { metadata } = read.record;
   const name = metadata.name === '' ? said.nameless : metadata.name;
-  const show = (isEdited: boolean) => void navigate({ search: isEdited ? { edit: true } : {}, ignoreBlocker: true });
+  const show = (isEdited: boolean, ignoreBlocker = true) => void navigate({ search: isEdited ? { edit: true } : {}, ignoreBlocker });
   return (
     <div className="stack">
       <title>{`${name} · ${experiment.name} · ${words.name}`}</title>
@@ -123,7 +123,7 @@ export function MetadataPage() {
         ) : null}
       </div>
       {isEditing ? (
-        <EditMetadata key={metadataId} id={id} begun={read} stop={() => show(false)} />
+        <EditMetadata key={metadataId} id={id} begun={read} stop={(isDecided) => show(false, isDecided)} />
       ) : !sound ? (
         <p className="notice">{said.odd}</p>
       ) : (

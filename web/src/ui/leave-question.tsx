@@ -1,8 +1,9 @@
 import { useBlocker } from '@tanstack/react-router';
-import { useCallback, useRef } from 'react';
+import { useCallback, useLayoutEffect, useRef } from 'react';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Heading } from 'react-aria-components/Heading';
 import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { queryClient } from '../api.ts';
 import { words } from '../words.ts';
 
 interface LeaveQuestionProps {
@@ -22,14 +23,42 @@ const isEdited = ({ search }: { search: object }) => 'edit' in search && search.
 
 const memberOf = ({ search }: { search: object }, name: string) => (search as Record<string, unknown>)[name];
 
+/** For how long whoever leaves waits for what is being saved, before they are asked. */
+const PATIENCE_MS = 3_000;
+
+/** Waits until nothing is being sent, and what came of it is drawn. */
+async function waitForSaves(): Promise<void> {
+  const isSending = () => queryClient.isMutating() > 0;
+  if (!isSending()) return;
+  await new Promise<void>((resolve) => {
+    const settle = () => {
+      stop();
+      clearTimeout(deadline);
+      resolve();
+    };
+    const deadline = setTimeout(settle, PATIENCE_MS);
+    const stop = queryClient.getMutationCache().subscribe(() => (isSending() ? undefined : settle()));
+  });
+  await new Promise(requestAnimationFrame);
+}
+
 /** Asks before a page, or the form on it, is left while something is not saved. */
 export function LeaveQuestion({ isDirty, shownBy, question, title, leave, stay }: LeaveQuestionProps) {
+  const latest = useRef(isDirty);
+  useLayoutEffect(() => {
+    latest.current = isDirty;
+  }, [isDirty]);
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) =>
-      (typeof isDirty === 'function' ? isDirty() : isDirty) &&
-      (current.pathname !== next.pathname ||
+    shouldBlockFn: async ({ current, next }) => {
+      const isLeft =
+        current.pathname !== next.pathname ||
         (isEdited(current) && !isEdited(next)) ||
-        (shownBy !== undefined && memberOf(current, shownBy) !== memberOf(next, shownBy))),
+        (shownBy !== undefined && memberOf(current, shownBy) !== memberOf(next, shownBy));
+      const isUnsaved = () => (typeof latest.current === 'function' ? latest.current() : latest.current);
+      if (!isLeft || !isUnsaved()) return false;
+      await waitForSaves();
+      return isUnsaved();
+    },
     enableBeforeUnload: isDirty,
     withResolver: true,
   });
