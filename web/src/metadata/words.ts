@@ -3,7 +3,7 @@ import { rowsText } from '../shell/format.ts';
 /** Words of metadata tables; part of the one catalogue. */
 export const metadata = {
   title: 'Metadata',
-  lead: 'Tables that say what plots, plants or devices are. Their columns stand beside the measurements that name one of their identifiers.',
+  lead: 'Tables that say what plots, plants or devices are. Their columns stand beside the measurements that name one of their identifiers, not beside rows of uploaded files: those take such columns in their file.',
   none: 'No metadata table yet',
   noneText: 'A list of plots with their treatments, say: each measurement then shows the treatment of its plot.',
   noneMay: 'Make one of a CSV or TSV file, or paste it out of a spreadsheet.',
