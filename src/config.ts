@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { splitOrigins, checkRelyingParty, checkSharedDomain, isLoopback } from './auth/web-settings.ts';
 import { StartError } from './errors.ts';
 import { MAIL_ENVIRONMENT } from './mail/settings.ts';
+import { measureMemory } from './memory.ts';
 import { describeMisspelled } from './misspelled.ts';
 import { IOT_ENVIRONMENT, readIotSettings } from './iot/settings.ts';
 import { readSecret } from './storage/secret.ts';
@@ -168,7 +169,7 @@ function printIssue(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-const quarterOfMemoryMb = () => Math.max(512, Math.floor(totalmem() / 1_048_576 / 4));
+const quarterOfMemoryMb = () => Math.max(512, Math.floor(measureMemory() / 1_048_576 / 4));
 
 /** The settings. `misspelled`: one sentence on variables that look like settings and are none. */
 export type Config = Readonly<ReturnType<typeof settle> & { misspelled: string | undefined }>;

@@ -17,10 +17,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { StartError } from '../errors.ts';
 import { readJson } from '../json.ts';
+import { measureMemory } from '../memory.ts';
 
 /** A start failure that a person can act on; its message is the one sentence that is printed. */
 export class EmbeddedPostgresError extends StartError {}
@@ -154,7 +155,7 @@ export function createCluster(binaries: Cluster): void {
  * Megabytes that Postgres keeps pages in: a sixteenth of the memory. A machine with nothing else to do would give it a quarter. The memory is taken only
  * as tables grow.
  */
-const cacheMb = () => Math.min(1_024, Math.max(128, Math.floor(totalmem() / 1_048_576 / 16)));
+const cacheMb = () => Math.min(1_024, Math.max(128, Math.floor(measureMemory() / 1_048_576 / 16)));
 
 /** Starts the server, which goes on when this process ends. A server that cannot run ends at once, and its log says why. */
 export function launch(binaries: Cluster, socket: string, dataDir: string, settings: Readonly<Record<string, string>>): ChildProcess {
