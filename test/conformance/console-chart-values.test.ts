@@ -47,7 +47,8 @@ test('a bar says its value to the pointer, and to the arrow keys', { timeout: 12
   await page.getByRole('heading', { name: 'Chart of leaves' }).hover();
   await expect.poll(() => tip(page)).toBe('');
 
-  await page.getByRole('img', { name: /^Chart: / }).focus();
+  await page.getByRole('application', { name: 'Values of the chart, by the arrow keys' }).focus();
+  await page.getByRole('img', { name: /^Chart: / }).waitFor();
   await page.keyboard.press('End');
   await expect.poll(() => tip(page)).toMatch(/^line: C\nmean of spad ± SE: 12\.1667 /);
   await page.keyboard.press('ArrowLeft');
@@ -92,7 +93,7 @@ test('a point of a line, a box and a slice say theirs, on a phone too', { timeou
     ['histogram', [{ columnName: 'spad', role: 'y' }], /^spad: 1\d(\.\d)? – 1\d(\.\d)?\ncount: \d$/],
   ] as const) {
     await draw(page, { type, sources });
-    await page.locator('.drawing').focus();
+    await page.locator('.drawing-frame').focus();
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => tip(page), { message: type }).toMatch(said);
   }
@@ -106,7 +107,7 @@ test('a group keeps its colour when a filter takes others away', { timeout: 120_
   /** The colours of marks, by what they say of themselves. */
   const colors = async () => {
     const found: Record<string, string | null> = {};
-    await page.locator('.drawing').focus();
+    await page.locator('.drawing-frame').focus();
     for (let at = 0; at < 3; at += 1) {
       await page.keyboard.press(at === 0 ? 'Home' : 'ArrowRight');
       const group = /line: ([ABC])/.exec((await tip(page)) ?? '')?.[1];

@@ -31,6 +31,8 @@ export function Drawing({ spec, name, region }: DrawingProps) {
     const place = document.createElement('div');
     // hidden from screen readers: the name of the chart stands for its hundreds of marks
     place.ariaHidden = 'true';
+    // what is drawn on a white ground stands on it in a dark console, too
+    place.style.colorScheme = spec.background === 'white' ? 'light' : '';
     let isGone = false;
     let end = () => {};
     const tipped = addTips(spec);
@@ -74,8 +76,6 @@ export function Drawing({ spec, name, region }: DrawingProps) {
           ref={holder}
           className="drawing"
           role="img"
-          // its values are read by the arrow keys
-          tabIndex={0}
           aria-label={spec.description === undefined ? name : `${name}: ${spec.description}`}
         />
         <div ref={tip} className="tip" aria-live="polite" />

@@ -118,6 +118,12 @@ export function startTips(frame: HTMLElement, place: HTMLElement, tip: HTMLEleme
     tip.style.top = `${above < 0 ? below : above}px`;
   };
   const marks = [...place.querySelectorAll('.role-mark > path')].filter((mark) => read(mark).length > 0);
+  // an application gets the arrow keys of whoever hears the page
+  const isRead = marks.length > 0;
+  frame.role = isRead ? 'application' : null;
+  frame.ariaLabel = isRead ? said.values : null;
+  if (isRead) frame.tabIndex = 0;
+  else frame.removeAttribute('tabindex');
   const end = new AbortController();
   const { signal } = end;
   place.addEventListener('pointerover', ({ target }) => show(marks.find((mark) => mark === target)), { signal });

@@ -61,6 +61,7 @@ export const charts = {
     `There is no chart of the type “${named}”, which the address names. This one is of the type ${drawn}.`,
   missing: (roles: string) => `Choose a column for: ${roles}.`,
   drawing: (name: string) => `Chart: ${name}`,
+  values: 'Values of the chart, by the arrow keys',
   noValue: 'no value',
   spread: { greatest: 'upper whisker', high: 'third quartile', median: 'median', low: 'first quartile', least: 'lower whisker' },
   download: (format: string) => `Download ${format}`,
