@@ -59,31 +59,6 @@ test('days, weeks and longer of UTC are days, too', { timeout: 120_000 }, async 
   }
 });
 
-test('what a macro stored is shown with six digits, and places with all', { timeout: 180_000 }, async () => {
-  const { page, complaints } = owner;
-  const { experimentId, organizationId } = site.sample;
-  const code = 'output.third = 100 / 3;';
-  const made = await site.owner('POST', '/api/v1/macros', {
-    // whoever measured must be able to read it
-    body: { name: 'Third', language: 'javascript', code, organizationId },
-  });
-  const macro = String(made.body.id);
-  const started = await site.owner('POST', `/api/v1/experiments/${experimentId}/macros/${macro}/run`, {
-    body: { filters: [{ column: 'timestamp', operator: 'less_than', value: '2026-05-02T00:00:00Z' }] },
-  });
-  expect(started.status, started.text).toBeLessThan(300);
-  const query = { tableName: macro, limit: 1 };
-  const read = async () => (await site.owner('GET', `/api/v1/experiments/${experimentId}/data`, { query })).text;
-  await expect.poll(read, { timeout: 60_000 }).toContain('33.33333333');
-  await page.goto(`${site.baseUrl}/experiments/${experimentId}/tables/${macro}`);
-  const shortened = page.locator('.grid-cell data').first();
-  await shortened.waitFor();
-  expect(await shortened.textContent()).toBe('33.3333');
-  expect(await shortened.getAttribute('title')).toMatch(/^33\.33333333/);
-  await looksRight(page, 'macro-digits-desk');
-  expect(complaints).toEqual([]);
-});
-
 test('who may read and contribute is a contributor, on the page as in the letter', { timeout: 120_000 }, async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/sharing`);
