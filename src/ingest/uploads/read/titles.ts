@@ -17,14 +17,14 @@ interface HeaderPlace {
 
 const isBlank = (text = '') => text.trim() === '' || MISSING_MARKS.includes(text.trim());
 
-/**
- * Finds the first row of different words that has as many fields as most of the last rows, with mostly numbers or times below one of them. `isFirst`: above that
- * one there is no number or time.
- */
-function findWords(rows: readonly (readonly string[])[]): { at: number; fields: number; isFirst: boolean } | undefined {
+/** How many fields most of the last rows have. */
+function countFields(rows: readonly (readonly string[])[]): number | undefined {
   const last = rows.filter((row) => !row.every(isBlank)).slice(-MOST_LAST);
-  const isUsual = (fields: number) => 2 * last.filter(({ length }) => length === fields).length > last.length;
-  const fields = last.map(({ length }) => length).find(isUsual);
+  return last.map(({ length }) => length).find((fields) => 2 * last.filter(({ length }) => length === fields).length > last.length);
+}
+
+/** Finds the first row of so many different words with mostly numbers or times below one of them. `isFirst`: above that one there is no number or time. */
+function findWords(rows: readonly (readonly string[])[], fields: number): { at: number; isFirst: boolean } | undefined {
   for (const [at, row] of rows.entries()) {
     const words = row.filter((text) => !isBlank(text));
     if (at === 0 || row.length !== fields || words.length < 2 || words.some(isValueLike) || new Set(words).size < words.length) continue;
@@ -34,7 +34,7 @@ function findWords(rows: readonly (readonly string[])[]): { at: number; fields: 
       return !isBlank(row[column]) && 2 * values.filter(isValueLike).length > values.length;
     });
     const isFirst = columns.some((column) => !rows.slice(0, at).some((each) => isValueLike(each[column] ?? '')));
-    if (columns.length > 0) return { at, fields, isFirst };
+    if (columns.length > 0) return { at, isFirst };
   }
   return undefined;
 }
@@ -54,15 +54,14 @@ export function findHeader(rows: readonly (readonly string[])[], { isRagged = fa
   const isFull = header.length > 1 && below.every((row) => row.length <= header.length);
   if (at > 0 && isFull && !header.some(isValueLike) && below.some((row) => row.length > 1 && row.some(isValueLike))) return { at };
   const first = held.findIndex((row) => row.length > 0);
-  const words = findWords(rows);
-  if (words && words.at > first) {
-    const [top = [], { length: had } = []] = [rows[first], held[first]];
-    // one name may be missing: that of the first column, as R and pandas write it
-    const isOpen = isRagged || top.length === words.fields ? had + 1 < (held[words.at]?.length ?? 0) && words.isFirst : true;
-    if (isOpen) return { at: words.at, doubt: { first, had, fields: words.fields } };
-  }
-  const isAlone =
-    rows[first]?.length !== 2 && rows[first]?.[0]?.trim() !== '' && held.slice(first + 1, at).every((row) => row.length === 0);
+  const [top = [], { length: had } = []] = [rows[first], held[first]];
+  const fields = countFields(rows) ?? had;
+  const isAsLong = isRagged || top.length === fields;
+  // one name may be missing: that of the first column, as R and pandas write it
+  const words = isAsLong && had + 1 >= fields ? undefined : findWords(rows, fields);
+  const isOpen = words && words.at > first && (!isAsLong || (had + 1 < (held[words.at]?.length ?? 0) && words.isFirst));
+  if (isOpen) return { at: words.at, doubt: { first, had, fields } };
+  const isAlone = top.length !== 2 && top[0]?.trim() !== '' && held.slice(first + 1, at).every((row) => row.length === 0);
   return first < at && isAlone ? { at, doubt: { first, had: 1, fields: header.length } } : { at: 0 };
 }
 
