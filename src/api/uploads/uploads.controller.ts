@@ -57,7 +57,7 @@ export class UploadsController extends ApiController {
    * the upload; its rows are read in the background, and GET on the upload tells how far that is. Refused with TABLE_NAME_TAKEN or EXPERIMENT_ARCHIVED (409), TABLE_DELETED (410) when the table
    * was removed meanwhile, UPLOAD_REFUSED (400) for a name or order of parts that cannot be, and FILE_TOO_LARGE or PAYLOAD_TOO_LARGE (413).
    *
-   * Of csv, tsv and xlsx files every column is read as nearly all of its values are written: missing values (NA, N/A, n/a, NaN, nan, NAN, null, NULL, None, -,
+   * Of csv, tsv and xlsx files every column is read as nearly all of its values are written: missing values (NA, N/A, n/a, NaN, nan, null, NULL, None, -,
    * . and nothing), blanks around numbers, decimal commas between semicolons, true, false, yes and no, days in one order. The report of each file says of every
    * column its type, how many values are missing and how many odd, with examples. The fields `missing`, `decimal`, `dateOrder` and `types` say it instead.
    * Titles above the header are passed over, and one or two rows of units below it are no records; `headerRow` and `unitsRow` say where the header is, and whether there is such a row.

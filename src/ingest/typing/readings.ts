@@ -13,7 +13,7 @@ import { noteOthers, type Majority } from './other-values.ts';
 import { countKinds, FIRST, type Kinds } from './sent-kinds.ts';
 
 /** What stands for a missing value, unless the upload says otherwise. */
-export const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'NAN', 'null', 'NULL', 'None', '-', '.'];
+export const MISSING_MARKS: readonly string[] = ['NA', 'N/A', 'n/a', 'NaN', 'nan', 'null', 'NULL', 'None', '-', '.'];
 
 export const DAY_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DayOrder = (typeof DAY_ORDERS)[number];
