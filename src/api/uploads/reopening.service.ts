@@ -4,11 +4,10 @@ import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import { errors, refuse } from '../../errors.ts';
 import { PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
-import { lockTable } from '../../lakehouse/tables/manifest.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import type { UploadReport } from './uploads.model.ts';
-import { isAtWork, lockUpload, reopenFiles, reopenUpload, requestReplay, requestWithdrawal } from './uploads.queries.ts';
+import { isAtWork, lockUpload, lockUploadsInto, reopenFiles, reopenUpload, requestReplay, requestWithdrawal } from './uploads.queries.ts';
 import { loadReport, enqueueUpload } from './uploads.service.ts';
 
 /**
@@ -42,7 +41,8 @@ export async function withdrawUpload(ctx: Context, caller: Caller, experimentId:
     if (upload.createdBy !== caller.userId) await requireAccess(tx, caller.userId, 'experiment', experimentId, 'manage');
     if (!upload.withdrawRequested) {
       const { tableId } = upload;
-      if (tableId === null || !(await lockTable(tx, tableId))) throw errors.tableDeleted();
+      if (tableId === null) throw errors.tableDeleted();
+      await lockUploadsInto(tx, tableId);
       if (await isAtWork(tx, tableId, 'reading')) throw errors.tableBusy();
       await requestWithdrawal(tx, uploadId);
       await reopenUpload(tx, uploadId);

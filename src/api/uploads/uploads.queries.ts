@@ -111,6 +111,10 @@ export const giveTurn = (tx: Transaction, uploadId: string) =>
       (select max(turn) from uploads where started_at is not null), (select max(turn) + 1 from uploads where created_by = u.created_by), 0)
     where id = ${uploadId} returning id, turn, created_by as "createdBy"`);
 
+/** Lets uploads into a table begin, and be withdrawn, one after the other. The table itself may be locked for longer, by a commit. */
+export const lockUploadsInto = (tx: Transaction, tableId: string) =>
+  tx.run(sql('uploads.lockInto')`select pg_advisory_xact_lock(hashtextextended('uploads into ' || ${tableId}::text, 0))`);
+
 /** Whether files are on their way into a table, or out of it. */
 export const isAtWork = async (db: Queryable, tableId: string, what: 'reading' | 'withdrawing') =>
   (await db.one(sql('uploads.atWork')`

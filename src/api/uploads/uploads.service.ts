@@ -9,7 +9,7 @@ import { ApiError, errors, refuse } from '../../errors.ts';
 import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
 import { forgetObject, PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
 import { nameFile } from '../../ingest/uploads/names.ts';
-import { createTable, findUploadTable, lockTable } from '../../lakehouse/tables/manifest.ts';
+import { createTable, findUploadTable } from '../../lakehouse/tables/manifest.ts';
 import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
 import { printObjectKey } from '../../storage/objects.ts';
 import { publishEvent } from '../events/events.service.ts';
@@ -34,6 +34,7 @@ import {
   listUploadFiles,
   listUploadsToErase,
   lockTurnsOf,
+  lockUploadsInto,
   markFileReceived,
   markReceived,
   type WaitingUpload,
@@ -102,7 +103,7 @@ export async function findTarget(tx: Transaction, experimentId: string, fields: 
 async function targetTable(tx: Transaction, caller: Caller, experimentId: string, fields: Fields): Promise<string> {
   if (fields.targetKind === 'existing') {
     const { id } = await findJoined(tx, experimentId, fields.uploadTableId);
-    await lockTable(tx, id);
+    await lockUploadsInto(tx, id);
     // a file that is on its way out would be found there already
     if (await isAtWork(tx, id, 'withdrawing')) throw errors.tableBusy();
     return id;
