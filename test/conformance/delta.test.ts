@@ -144,6 +144,9 @@ test('both readers open every version of every table, with the types of the cata
     { targetKind: 'existing', uploadTableId: table },
     `${header}\n3.5,5,1.5,2,2026-05-02,2026-05-02T10:00:00Z,2026-05-02T12:00:00,true,z,w\n`,
   );
+  await upload(experimentId, 'wrong.csv', { targetKind: 'existing', uploadTableId: table }, `whole,"a, b (c)",new\n4,not ours,1\n`);
+  const uploads = `/api/v1/experiments/${experimentId}/data/uploads`;
+  const [wrong] = (await owner('GET', uploads)).body.uploads as { uploadId: string }[];
   for (let n = 0; n < 8; n += 1) {
     await send(experimentId, 1, n);
     await settled();
@@ -151,6 +154,14 @@ test('both readers open every version of every table, with the types of the cata
   await owner('POST', `/api/v1/experiments/${experimentId}/metadata`, { body: { metadata: { site: 'A' } } });
   const compacted = await runCommand({ url: site.database.url, dataDir: site.dataDir }, 'lake', 'compact');
   expect(compacted.code, compacted.problem).toBe(0);
+  // its rows leave a file that has those of others, and take a column along
+  expect((await owner('POST', `${uploads}/${wrong?.uploadId}/withdraw`)).status).toBe(200);
+  const withdrawn = await eventually(
+    async () => (await owner('GET', `${uploads}/${wrong?.uploadId}`)).body,
+    (all) => all.withdrawnAt !== null,
+    60_000,
+  );
+  expect(withdrawn.withdrawnAt).not.toBeNull();
   await settled();
   let compared = 0;
   let internal = 0;
