@@ -172,6 +172,8 @@ async function main(words: string[]): Promise<void> {
   };
   process.on('SIGTERM', () => stop(0));
   process.on('SIGINT', () => stop(0));
+  // the terminal was closed; where there is none, as with nohup, the service stays
+  process.on('SIGHUP', () => (process.stdout.isTTY ? stop(0) : undefined));
   const running = await starting.catch(async (error: unknown) => {
     await stopping;
     throw error;
