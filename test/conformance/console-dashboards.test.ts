@@ -22,10 +22,13 @@ const stored = async (): Promise<Stored> =>
   (await site.owner('GET', api(`/${new URL(address).pathname.split('/').at(-1)!}`))).body as Stored;
 const kinds = async () => (await stored()).widgets.map(({ type }) => type);
 const save = async (page: Page) => {
+  // the sentence of the save before may still stand
+  const answered = page.waitForResponse((answer) => answer.request().method() === 'PATCH' && answer.url().includes('/dashboards/'));
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  // the sentence of the save before may still stand; editing can be stopped once nothing is left to save
+  await answered;
   await page.getByText('The dashboard is saved.').first().waitFor();
-  await page.getByRole('button', { name: 'Stop editing' }).waitFor();
+  // nothing is left to save
+  await page.getByRole('button', { name: 'Save', exact: true, disabled: true }).waitFor();
 };
 const bars = (page: Page) => page.locator('.drawing .mark-rect.role-mark > path');
 

@@ -99,7 +99,7 @@ test.each(['desk', 'phone'] as const)('an own file becomes a chart without its o
 test('sharing says what each role may', { timeout: 120_000 }, async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}/sharing`);
-  await page.getByText('A viewer may read and contribute.').waitFor();
+  await page.getByText('A contributor may read and contribute.').waitFor();
   await page.getByLabel('As', { exact: true }).selectOption('admin');
   await page.getByText('An admin may do everything.').waitFor();
   const field = page.getByLabel('Name or email address');

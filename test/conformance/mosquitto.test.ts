@@ -147,7 +147,7 @@ test(
 
 test('the other pages do what they print, one block after the other in one shell', { timeout: 120_000 }, async () => {
   const blocks = ['files', 'charts', 'webhooks', 'changes'].flatMap((name) => listBlocks(readPage(`docs/${name}.md`)));
-  expect(blocks).toHaveLength(6);
+  expect(blocks).toHaveLength(7);
   // a change waits for the rows of the upload, and a stream of changes does not end by itself
   const text = blocks.map((block) =>
     block.replace('curl -sS -X PATCH', 'sleep 10; curl -sS -X PATCH').replace('curl -N', 'timeout 3 curl -N'),
@@ -156,9 +156,10 @@ test('the other pages do what they print, one block after the other in one shell
   const answers = said.split('===\n').slice(0, -1);
   expect(answers, said).toHaveLength(blocks.length);
   expect(answers.filter((answer) => answer.includes('"code":'))).toEqual([]);
-  const [, preview, change, chart, webhook, changes] = answers;
+  const [, preview, change, withdrawal, chart, webhook, changes] = answers;
   expect(preview).toContain('"type":"DATE"');
   expect(change).toContain('"name":"chlorophyll"');
+  expect(withdrawal).toContain('"withdrawRequestedAt":"');
   expect(chart).toContain('"name":"SPAD by genotype"');
   expect(webhook).toContain('"secret":"whsec_');
   expect(changes).toContain('"reason":"begun"');
