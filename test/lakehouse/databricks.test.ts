@@ -300,7 +300,10 @@ describe('broken answers', () => {
       }),
     );
     const wrong = await failureOf(lake.warehouse.rows({ sql: 'select nonsense from nowhere', values: [] }));
-    expect([wrong.code, wrong.message]).toEqual(['INTERNAL', 'Something went wrong on our side. Whoever runs the service finds it in the log by the request id.']);
+    expect([wrong.code, wrong.message]).toEqual([
+      'INTERNAL',
+      'Something went wrong on our side. Whoever runs the service finds it in the log by the request id.',
+    ]);
     expect((wrong.details.cause as Error).message).toContain('nowhere');
     expect(await settled()).toEqual([0, 0, 0]);
   });
