@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { apiKeyClient } from '@better-auth/api-key/client';
 import { passkeyClient } from '@better-auth/passkey/client';
 import { createAuthClient } from 'better-auth/client';
 import { emailOTPClient, genericOAuthClient } from 'better-auth/client/plugins';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser, signIn } from '../support/browser.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { lettersTo, nextCode } from '../support/outbox.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -46,11 +44,7 @@ test('POST /api/v1/auth/api-key/create with an Idempotency-Key makes one key, an
 });
 
 test('on https every cookie is bound to secure connections and the shared domain, and trusted pages elsewhere may read answers', async () => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
+  const port = await findFreePort();
   const app = 'https://app.example.org';
   const secure = await startTestServer({
     PORT: String(port),

@@ -6,6 +6,7 @@ import { connectAsync as connectMqttAsync } from 'mqtt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, getJson, numberedCsv, seeded, seedOf, sendCsv } from '../support/crashes.ts';
 import { runCommand } from '../support/command.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { makePerson, type Person } from '../support/cast.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
@@ -260,7 +261,7 @@ interface Sending {
 }
 
 /** A device that publishes to a broker which comes and goes, and a person whose objects are put through a process that stays. */
-async function sendMessages(broker: ServerProcess): Promise<Sending & { port: number }> {
+async function sendMessages(broker: ServerProcess): Promise<Sending> {
   const sending: Sending = { accepted: new Set(), stop: () => Promise.resolve() };
   let going = true;
   let sent = 0;
@@ -314,7 +315,7 @@ async function sendMessages(broker: ServerProcess): Promise<Sending & { port: nu
     await Promise.all(running);
     await client.endAsync(true);
   };
-  return { ...sending, stop: () => sending.stop(), port: Number(endpoint.split(':')[1]) };
+  return sending;
 }
 
 /** How many rows there are of each measurement. */
@@ -333,10 +334,8 @@ test(
   async () => {
     const site = await sharedSite();
     const started = [server, owner, experimentId] as const;
-    const [first, api] = await Promise.all([
-      spawnServer({ ...site.environment, WORKER: 'on' }),
-      spawnServer({ ...site.environment, WORKER: 'off', BROKER: 'off' }),
-    ]);
+    const worked = { ...site.environment, WORKER: 'on', BROKER_PORT: String(await findFreePort()) };
+    const [first, api] = await Promise.all([spawnServer(worked), spawnServer({ ...site.environment, WORKER: 'off', BROKER: 'off' })]);
     const worker = { process: first };
     let stopLoad = () => Promise.resolve();
     try {
@@ -375,7 +374,7 @@ test(
           expect(await eventually(left, ({ length }) => length === 0, 3 * HEALED_MS), what).toEqual([]);
           taken[what].push(Math.round(performance.now() - restarted));
         };
-        worker.process = await spawnServer({ ...site.environment, WORKER: 'on', BROKER_PORT: String(messages.port) });
+        worker.process = await spawnServer(worked);
         taken.ready.push(Math.round(performance.now() - restarted));
         file += 1;
         const fresh = file;

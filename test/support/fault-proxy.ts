@@ -1,5 +1,6 @@
 /** A proxy on a socket of this machine between a client and the real thing, which does to every connection what networks do. */
-import { createConnection, createServer, type AddressInfo, type NetConnectOpts, type Server, type Socket } from 'node:net';
+import { createConnection, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net';
+import { findFreePort } from './free-port.ts';
 
 export type Fault =
   | { kind: 'none' }
@@ -124,8 +125,8 @@ export async function startFaultProxy(target: NetConnectOpts): Promise<FaultProx
     server = undefined;
     if (closing) await new Promise((resolve) => closing.close(resolve));
   };
-  await listen(0);
-  const { port } = server!.address() as AddressInfo;
+  const port = await findFreePort();
+  await listen(port);
   const endAll = () => {
     for (const pair of [...pairs]) end(pair, 'reset');
   };
