@@ -1,8 +1,8 @@
-/** Temporary credentials of people: one topic tree and one key prefix, for one hour. The embedded kind is a signed token, which the broker verifies. */
+/** Temporary credentials of people: one topic tree, for one hour. The embedded kind is a signed token, which the broker verifies. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { errors } from '../errors.ts';
 import type { PolicyDocument } from './evaluator.ts';
-import { printClientPrefix, makeSessionPolicy, type ArnPrefix, type ObjectArea } from './policy.ts';
+import { printClientPrefix, makeSessionPolicy, type ArnPrefix } from './policy.ts';
 import { PERSONAL_ROOT, UUID } from './topics.ts';
 
 /** Seconds. */
@@ -32,12 +32,12 @@ export interface CredentialIssuer {
 }
 
 /** Answers what credentials of a person allow, as a client needs it. Refuses an id that is not a UUID, since it becomes part of patterns. */
-export function reachOf(userId: string, objects: ObjectArea | null) {
+export function reachOf(userId: string) {
   if (!UUID.test(userId)) throw errors.invalidId('userId');
   return {
     clientIdPrefix: printClientPrefix(userId),
     topicPrefix: `${PERSONAL_ROOT}/${userId}/`,
-    keyPrefix: objects ? `${objects.keyPrefix}u/${userId}/` : null,
+    keyPrefix: null,
   };
 }
 
@@ -49,10 +49,9 @@ export interface PersonalSession {
 }
 
 export interface TokenOptions {
-  /** Keys of at least 32 bytes. The first signs and all verify, so that a key can be replaced without cutting anybody off. */
-  keys: readonly [Uint8Array, ...Uint8Array[]];
+  /** At least 32 bytes. */
+  key: Uint8Array;
   arnPrefix: ArnPrefix;
-  objects: ObjectArea | null;
   /** Milliseconds; the clock. */
   now?: () => number;
 }
@@ -65,21 +64,21 @@ export interface TokenIssuer extends CredentialIssuer {
 const FORM = /^flt1\.([0-9a-f-]{36})\.(\d{1,12})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
 /** Tokens are `flt1.{userId}.{expiry, epoch seconds}.{128 random bits}.{HMAC-SHA-256}`; nothing is stored. */
-export function openTokenIssuer({ keys, arnPrefix, objects, now = Date.now }: TokenOptions): TokenIssuer {
-  if (keys.some((key) => key.length < 32)) throw new Error('a token key must have at least 32 bytes');
-  const mac = (key: Uint8Array, purpose: string, text: string) => createHmac('sha256', key).update(`${purpose}\n${text}`).digest();
+export function openTokenIssuer({ key, arnPrefix, now = Date.now }: TokenOptions): TokenIssuer {
+  if (key.length < 32) throw new Error('a token key must have at least 32 bytes');
+  const mac = (purpose: string, text: string) => createHmac('sha256', key).update(`${purpose}\n${text}`).digest();
   const accessKeyOf = (nonce: string) => `FLK${nonce}`;
   return {
     async issue(userId) {
-      const reach = reachOf(userId, objects);
+      const reach = reachOf(userId);
       const expires = Math.floor(now() / 1000) + CREDENTIAL_LIFETIME;
       const nonce = randomBytes(16).toString('base64url');
       const text = `flt1.${userId}.${expires}.${nonce}`;
       return {
         ...reach,
         accessKeyId: accessKeyOf(nonce),
-        secretAccessKey: mac(keys[0], 'secret', text).toString('base64url'),
-        sessionToken: `${text}.${mac(keys[0], 'token', text).toString('base64url')}`,
+        secretAccessKey: mac('secret', text).toString('base64url'),
+        sessionToken: `${text}.${mac('token', text).toString('base64url')}`,
         expiration: new Date(expires * 1000),
       };
     },
@@ -87,11 +86,10 @@ export function openTokenIssuer({ keys, arnPrefix, objects, now = Date.now }: To
       const [, userId, expiry, nonce, signature] = FORM.exec(sessionToken) ?? [];
       if (!userId || !expiry || !nonce || !signature) return null;
       const text = `flt1.${userId}.${expiry}.${nonce}`;
-      const given = Buffer.from(signature, 'base64url');
-      const signed = keys.filter((key) => timingSafeEqual(mac(key, 'token', text), given)).length > 0;
+      const signed = timingSafeEqual(mac('token', text), Buffer.from(signature, 'base64url'));
       const expires = new Date(Number(expiry) * 1000);
       if (!signed || accessKeyId !== accessKeyOf(nonce) || expires.getTime() <= now() || !UUID.test(userId)) return null;
-      return { userId, expires, policy: makeSessionPolicy(arnPrefix, userId, objects) };
+      return { userId, expires, policy: makeSessionPolicy(arnPrefix, userId) };
     },
   };
 }

@@ -75,30 +75,14 @@ export const makeDevicePolicies = (prefix: ArnPrefix, deviceType: string, experi
   ...makeBindingPolicies(prefix, deviceType, experimentIds),
 ];
 
-/** Where a person's temporary credentials may write objects: bucket name, and the key prefix before `u/{userId}/`. */
-export interface ObjectArea {
-  bucket: string;
-  /** Empty, or ending in a slash. */
-  keyPrefix: string;
-}
-
 /** Prints how the client ids begin under which a person's temporary credentials may connect. No thing name begins so, because it has `_` behind the type. */
 export const printClientPrefix = (userId: string) => `u-${userId}-`;
 
-/** The session policy of temporary credentials: one topic tree and one key prefix, both ending in the person's id. Fits AWS's 2,048 characters. */
-export const makeSessionPolicy = (prefix: ArnPrefix, userId: string, area: ObjectArea | null): PolicyDocument => ({
+/** The session policy of temporary credentials: one topic tree, ending in the person's id. */
+export const makeSessionPolicy = (prefix: ArnPrefix, userId: string): PolicyDocument => ({
   Version: '2012-10-17',
   Statement: [
     { Effect: 'Allow', Action: 'iot:Connect', Resource: printClientArn(prefix, `${printClientPrefix(userId)}*`) },
     { Effect: 'Allow', Action: 'iot:Publish', Resource: printTopicArn(prefix, `${PERSONAL_ROOT}/${userId}/*`) },
-    ...(area
-      ? [
-          {
-            Effect: 'Allow' as const,
-            Action: 's3:PutObject',
-            Resource: `${prefix.split(':').slice(0, 2).join(':')}:s3:::${area.bucket}/${area.keyPrefix}u/${userId}/*`,
-          },
-        ]
-      : []),
   ],
 });

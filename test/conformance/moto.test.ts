@@ -55,7 +55,6 @@ credentialsContract('AWS', () =>
     ...access(),
     arnPrefix: 'arn:aws:iot:eu-central-1:123456789012',
     roleArn: 'arn:aws:iam::123456789012:role/fieldlake-people',
-    objects: { bucket: 'field-objects', keyPrefix: 'large-iot/' },
   }),
 );
 

@@ -19,7 +19,6 @@ export function credentialsContract(name: string, open: () => CredentialIssuer):
         expect(got).toMatchObject({
           clientIdPrefix: `u-${userId}-`,
           topicPrefix: `data_ingest/v1/u/${userId}/`,
-          keyPrefix: `large-iot/u/${userId}/`,
         });
       }
       expect(first.sessionToken).not.toBe(second.sessionToken);

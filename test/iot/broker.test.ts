@@ -427,7 +427,7 @@ describe('acknowledgement', () => {
       findPerson: () => ({
         userId,
         expires: new Date(Date.now() + 300),
-        policy: makeSessionPolicy(EMBEDDED_ARN_PREFIX, userId, null),
+        policy: makeSessionPolicy(EMBEDDED_ARN_PREFIX, userId),
       }),
     });
     const person = await at.connect({ clientId: `u-${userId}-phone`, username: 'any', password: 'any' });

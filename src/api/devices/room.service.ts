@@ -66,13 +66,13 @@ export async function openDeviceRoom({ config, db, onProblem }: RoomOptions): Pr
     if (roleArn === undefined) credentials = { issue: () => Promise.reject(errors.registryMisconfigured()) };
     else {
       const { openStsIssuer } = await import('../../iot/registries/sts.ts');
-      const sts = openStsIssuer({ region, endpoint, arnPrefix: cloud.arnPrefix, roleArn, objects: null });
+      const sts = openStsIssuer({ region, endpoint, arnPrefix: cloud.arnPrefix, roleArn });
       closers.push(() => sts.close());
       credentials = sts;
     }
   } else {
     const authority = await openSharedAuthority(db, config);
-    const tokens = openTokenIssuer({ keys: [config.secret], arnPrefix: EMBEDDED_ARN_PREFIX, objects: null });
+    const tokens = openTokenIssuer({ key: config.secret, arnPrefix: EMBEDDED_ARN_PREFIX });
     const inner = openEmbeddedRegistry({ authority, store: makeRegistryStore(db), endpoint: hostname });
     // the port is known only when the broker listens
     const endpoint = () => {

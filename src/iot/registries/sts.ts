@@ -1,9 +1,9 @@
-/** Temporary credentials from AWS: AssumeRole, narrowed by a session policy to one person's topic tree and key prefix. */
+/** Temporary credentials from AWS: AssumeRole, narrowed by a session policy to one person's topic tree. */
 import { randomBytes } from 'node:crypto';
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { errors } from '../../errors.ts';
 import { CREDENTIAL_LIFETIME, reachOf, type CredentialIssuer } from '../credentials.ts';
-import { makeSessionPolicy, type ArnPrefix, type ObjectArea } from '../policy.ts';
+import { makeSessionPolicy, type ArnPrefix } from '../policy.ts';
 import { makeClientSettings, type AwsAccess } from './aws.ts';
 import { askAws } from './aws-errors.ts';
 
@@ -11,22 +11,21 @@ export interface StsOptions extends AwsAccess {
   arnPrefix: ArnPrefix;
   /** The role whose rights the session policy narrows. */
   roleArn: string;
-  objects: ObjectArea | null;
 }
 
 /** Opens an issuer of temporary AWS credentials for people. `close()` ends its connections. */
-export function openStsIssuer({ arnPrefix, roleArn, objects, ...access }: StsOptions): CredentialIssuer & { close(): void } {
+export function openStsIssuer({ arnPrefix, roleArn, ...access }: StsOptions): CredentialIssuer & { close(): void } {
   const client = new STSClient(makeClientSettings(access));
   return {
     async issue(userId) {
-      const reach = reachOf(userId, objects);
+      const reach = reachOf(userId);
       const answer = await askAws(
         client.send(
           new AssumeRoleCommand({
             RoleArn: roleArn,
             RoleSessionName: `${userId}-${randomBytes(4).toString('hex')}`,
             DurationSeconds: CREDENTIAL_LIFETIME,
-            Policy: JSON.stringify(makeSessionPolicy(arnPrefix, userId, objects)),
+            Policy: JSON.stringify(makeSessionPolicy(arnPrefix, userId)),
           }),
         ),
       );
