@@ -4,7 +4,7 @@ import { errors } from '../errors.ts';
 import type { ReadableKind } from '../lakehouse/terms/catalog.ts';
 import { suggestNames } from '../lakehouse/terms/near.ts';
 import { makeExperimentScope, type ExperimentScope } from '../lakehouse/terms/scope.ts';
-import { decide } from './access.ts';
+import { isAllowed } from './access.ts';
 import { findTableAccess, listUploadNames } from './tables.queries.ts';
 
 /** A table that the caller may read, with the scope that every plan over it needs. */
@@ -60,6 +60,6 @@ export const setPseudonyms = (table: OpenTable): OpenTable => ({
 
 /** Makes a table show real names, whatever the experiment shows. Errors: namesDenied without `manage`. */
 export async function setRealNames(db: Queryable, userId: string, table: OpenTable): Promise<OpenTable> {
-  if (!(await decide(db, userId, 'experiment', table.experimentId, 'manage')).allow) throw errors.namesDenied();
+  if (!(await isAllowed(db, userId, 'experiment', table.experimentId, 'manage'))) throw errors.namesDenied();
   return { ...table, scope: makeExperimentScope({ experimentId: table.experimentId, anonymised: false }) };
 }

@@ -127,7 +127,7 @@ export async function proveCase(site: TestServer, each: AccessCase, types: reado
     for (const action of ACTIONS) {
       const expected = answerOf(each, type, action);
       const decision = await decide(site.db, person.id, type, id, action);
-      const said = decision.allow ? decision.reason : decision.reason === 'not-found' ? 'missing' : 'no';
+      const said = decision.source ?? (decision.organizationId === null ? 'missing' : 'no');
       expect([type, action, said]).toEqual([type, action, expected]);
       compared += 1;
       const probe = probeOf(site, type, action, id);

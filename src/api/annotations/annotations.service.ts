@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { AuditAction } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { decide } from '../../authorization/access.ts';
+import { isAllowed } from '../../authorization/access.ts';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
@@ -133,8 +133,8 @@ interface AnnotationPath {
 
 const MOST_TRIES = 10;
 
-const mayManage = async (ctx: Context, caller: Caller, experimentId: string): Promise<boolean> =>
-  (await decide(ctx.db, caller.userId, 'experiment', experimentId, 'manage')).allow;
+const mayManage = (ctx: Context, caller: Caller, experimentId: string): Promise<boolean> =>
+  isAllowed(ctx.db, caller.userId, 'experiment', experimentId, 'manage');
 
 /**
  * Finds an annotation that the caller may change: their own, or anybody's with `manage`, in a table that they may read. `lock` keeps it as it is until the

@@ -1,4 +1,4 @@
-import { decide } from '../../authorization/access.ts';
+import { isAllowed } from '../../authorization/access.ts';
 import type { OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { errors } from '../../errors.ts';
@@ -80,7 +80,7 @@ export async function loadLineage(ctx: Context, userId: string, table: OpenTable
   // a caller who may read macro rows but not raw ones is not told the source of the raw ones
   const source = (await findReadable(ctx, userId, experimentId, 'raw_data')) ? origin.source : null;
   const version = text(row['macro_version']);
-  const { allow: mayRead } = await decide(ctx.db, userId, 'macro', identifier, 'read');
+  const mayRead = await isAllowed(ctx.db, userId, 'macro', identifier, 'read');
   const macro = { id: identifier, name: mayRead ? text(row['macro_name']) : null, version, rawId };
   return {
     ...about,

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { decide } from '../../authorization/access.ts';
+import { isAllowed } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
@@ -39,10 +39,10 @@ export const requestToContribute = (
   ctx.db.transaction(async (tx) => {
     if (!(await lockRequester(tx, caller.userId))) throw errors.unauthorized();
     const state = (await lockExperiment(tx, experimentId)) ?? refuse(errors.resourceNotFound('experiment'));
-    const decision = await decide(tx, caller.userId, 'experiment', experimentId, 'contribute');
-    if (!decision.allow && state.visibility !== 'public') throw errors.actionDenied('join', 'experiment');
+    const isContributor = await isAllowed(tx, caller.userId, 'experiment', experimentId, 'contribute');
+    if (!isContributor && state.visibility !== 'public') throw errors.actionDenied('join', 'experiment');
     if (state.isArchived) throw errors.experimentArchived();
-    if (decision.allow) throw errors.alreadyContributor();
+    if (isContributor) throw errors.alreadyContributor();
     const id = randomUUIDv7();
     if ((await insertJoinRequest(tx, { id, experimentId, userId: caller.userId, message: body.message ?? null })) > 0) {
       await auditExperiment(tx, caller, experimentId, 'experiment.join-requested', { requestId: id });
@@ -72,8 +72,8 @@ async function decideOne(ctx: Context, tx: Transaction, caller: Caller, decided:
   const found = await mustFind(tx, decided.experimentId, decided.requestId);
   const account = await lockRequester(tx, found.user.id);
   const resource = await lockDecided(tx, caller, { type: 'experiment', id: decided.experimentId }, 'manage');
-  const access = await decide(tx, found.user.id, 'experiment', decided.experimentId, 'contribute');
-  const status = access.allow ? 'cancelled' : decided.status;
+  const hasComeIn = await isAllowed(tx, found.user.id, 'experiment', decided.experimentId, 'contribute');
+  const status = hasComeIn ? 'cancelled' : decided.status;
   if ((await decideJoinRequest(tx, found.id, { status, decidedBy: caller.userId })) === 0) throw errors.joinRequestDecided();
   if (status === 'approved') {
     if (!account) throw errors.joinRequestNotFound();

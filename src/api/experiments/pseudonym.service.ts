@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
-import { decide } from '../../authorization/access.ts';
+import { isAllowed } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import { findAnonymity } from './membership.queries.ts';
 
@@ -22,7 +22,7 @@ interface Made {
  */
 export async function loadNaming(ctx: Context, { userId }: Caller, experimentId: string): Promise<<M extends Made>(made: M) => M> {
   const anonymity = await findAnonymity(ctx.db, experimentId);
-  if (anonymity?.isAnonymised !== true || (await decide(ctx.db, userId, 'experiment', experimentId, 'manage')).allow) return (made) => made;
+  if (anonymity?.isAnonymised !== true || (await isAllowed(ctx.db, userId, 'experiment', experimentId, 'manage'))) return (made) => made;
   return (made) => {
     if (made.createdBy === userId) return made;
     const pseudonym = derivePseudonym(anonymity.secret, made.createdBy);

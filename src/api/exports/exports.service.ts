@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { decide } from '../../authorization/access.ts';
+import { isAllowed } from '../../authorization/access.ts';
 import { openTable, setRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Slice } from '../../database/database.ts';
@@ -201,7 +201,7 @@ export async function removeObjects(ctx: Context, exportId: string, keep?: strin
 /** Cancels an unfinished export, or removes a finished one with its file. Exports of other people need `manage`. Errors: exportNotFound, exportNotYours. */
 export async function removeExport(ctx: Context, caller: Caller, path: ExportPath): Promise<void> {
   const { row, table } = await opened(ctx, caller, path);
-  if (row.createdBy !== caller.userId && !(await decide(ctx.db, caller.userId, 'experiment', path.experimentId, 'manage')).allow)
+  if (row.createdBy !== caller.userId && !(await isAllowed(ctx.db, caller.userId, 'experiment', path.experimentId, 'manage')))
     throw errors.exportNotYours();
   const event = {
     organizationId: table.organizationId,

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { decide, requireAccess } from '../../authorization/access.ts';
+import { isAllowed, requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors, refuse } from '../../errors.ts';
@@ -147,8 +147,8 @@ async function claim(tx: Transaction, userId: string, invitation: Claimable): Pr
   }
   const asked = { type: invitation.resourceType, id: invitation.resourceId };
   const resource = await lockShared(tx, asked);
-  const mayShare = await decide(tx, invitation.invitedBy, asked.type, asked.id, 'share');
-  const status = resource.isArchived || !mayShare.allow ? 'revoked' : 'accepted';
+  const mayShare = await isAllowed(tx, invitation.invitedBy, asked.type, asked.id, 'share');
+  const status = resource.isArchived || !mayShare ? 'revoked' : 'accepted';
   if ((await endInvitation(tx, invitation.id, status)) === 0) return;
   if (status === 'accepted') await raiseGrant(tx, { userId: invitation.invitedBy, requestId }, resource, { userId, role: invitation.tier });
   await audit(tx, { userId, requestId }, { action: `invitation.${status}`, resource: asked, details: { invitationId: invitation.id } });

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { decide } from '../../authorization/access.ts';
+import { isAllowed } from '../../authorization/access.ts';
 import { openTable } from '../../authorization/tables.ts';
 import { errors, refuse } from '../../errors.ts';
 import { cleanText, readJson } from '../../json.ts';
@@ -144,7 +144,7 @@ export const startReprocess = (
   ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     const id = macroId.toLowerCase();
-    const isReadable = (await decide(tx, caller.userId, 'macro', id, 'read')).allow;
+    const isReadable = await isAllowed(tx, caller.userId, 'macro', id, 'read');
     if (isReadable && (await endWithholding(tx, experimentId, id)) > 0) await allow(tx, caller, { experimentId, macroId: id, onNew: null });
     const includeDelivered = body.includeDelivered ?? false;
     return queueRun(tx, caller, { experimentId, macroId: id, scope: 'naming', filters: null, includeDelivered });
@@ -168,8 +168,8 @@ export async function startMacroRun(
   await blameBody(() => planRead(source, makeMeasurementRequest(filters), null));
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
-    if (!(await decide(tx, caller.userId, 'macro', macroId, 'read')).allow) throw errors.macroNotUsable();
-    const isManager = (await decide(tx, caller.userId, 'experiment', experimentId, 'manage')).allow;
+    if (!(await isAllowed(tx, caller.userId, 'macro', macroId, 'read'))) throw errors.macroNotUsable();
+    const isManager = await isAllowed(tx, caller.userId, 'experiment', experimentId, 'manage');
     const isOpen = (await findLiveCode(tx, experimentId, macroId, null)) !== undefined;
     if (body.onNew === true && !isOpen && !isManager) throw errors.macroNotAllowed();
     // a measurement is found by the run, or is new once the macro runs on new ones
@@ -207,7 +207,7 @@ const omitValues = (filters: string | null): string | null =>
  */
 async function loadShown(ctx: Context, caller: Caller, experimentId: string): Promise<(run: StoredRun) => Reprocess> {
   const named = await loadNaming(ctx, caller, experimentId);
-  const mayReadRaw = (await decide(ctx.db, caller.userId, 'experiment', experimentId, 'contribute')).allow;
+  const mayReadRaw = await isAllowed(ctx.db, caller.userId, 'experiment', experimentId, 'contribute');
   return (run) => {
     const { createdBy, ...made } = shown(mayReadRaw ? run : { ...run, filters: omitValues(run.filters) });
     return createdBy === null ? { ...made, createdBy } : named({ ...made, createdBy });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decide } from '../../authorization/access.ts';
+import { isAllowed } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
 import { findEarlierNow } from '../../database/clock.ts';
 import type { Transaction } from '../../database/database.ts';
@@ -39,7 +39,7 @@ const QUARANTINE_DAYS = 90;
 async function refusalOf(ctx: Context, experimentId: string, userId: string | null): Promise<string | undefined> {
   const status = await findStatus(ctx.db, experimentId);
   if (status === undefined) return 'experiment-unknown';
-  if (userId !== null && !(await decide(ctx.db, userId, 'experiment', experimentId, 'contribute')).allow) return 'experiment-denied';
+  if (userId !== null && !(await isAllowed(ctx.db, userId, 'experiment', experimentId, 'contribute'))) return 'experiment-denied';
   return status === 'archived' ? 'archived' : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { decide } from '../../authorization/access.ts';
+import { isAllowed } from '../../authorization/access.ts';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
@@ -37,8 +37,7 @@ export const transfer = (
     await lockStaff(tx, [move.sourceId, targetId]);
     const locked = await lockResource(tx, asked.type, asked.id);
     if (locked?.organizationId !== move.sourceId) throw locked ? errors.resourceMoved() : errors.resourceNotFound(asked.type);
-    const decision = await decide(tx, caller.userId, asked.type, asked.id, 'manage');
-    if (!decision.allow) throw errors.actionDenied('manage', asked.type);
+    if (!(await isAllowed(tx, caller.userId, asked.type, asked.id, 'manage'))) throw errors.actionDenied('manage', asked.type);
     const [authority, isStaffed] = [await findMembership(tx, move.sourceId, caller.userId), await hasStaff(tx, move.sourceId)];
     if (authority?.isAdmin !== true && isStaffed) throw errors.transferDenied();
     const home = await requireHome(tx, caller, targetId);
@@ -76,11 +75,9 @@ export async function handOver(ctx: Context, caller: Caller, items: readonly Adm
 async function handOverOne(tx: Transaction, caller: Caller, item: AdminHandover): Promise<void> {
   const asked = { type: item.resourceType, id: item.resourceId };
   await lockAccounts(tx, [caller.userId, item.targetUserId]);
-  const decision = await decide(tx, caller.userId, asked.type, asked.id, 'share');
-  if (!decision.allow) throw errors.handoverRefused();
+  if (!(await isAllowed(tx, caller.userId, asked.type, asked.id, 'share'))) throw errors.handoverRefused();
   const resource = await lockShared(tx, asked);
-  const again = await decide(tx, caller.userId, asked.type, asked.id, 'share');
-  if (!again.allow) throw errors.handoverRefused();
+  if (!(await isAllowed(tx, caller.userId, asked.type, asked.id, 'share'))) throw errors.handoverRefused();
   const nameable = await isNameable(
     tx,
     { type: 'user', id: item.targetUserId },

@@ -34,7 +34,7 @@ interface Target {
 
 async function openTarget(ctx: Context, caller: Caller, experimentId: string, fields: PreviewFields): Promise<Target> {
   const action = fields.targetKind === 'new' ? 'manage' : 'contribute';
-  const { organizationId } = await requireAccess(ctx.db, caller.userId, 'experiment', experimentId, action);
+  const organizationId = await requireAccess(ctx.db, caller.userId, 'experiment', experimentId, action);
   return ctx.db.transaction(async (tx) => {
     await requireWritable(tx, experimentId);
     const table = await findTarget(tx, experimentId, fields);

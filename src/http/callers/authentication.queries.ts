@@ -1,5 +1,6 @@
 import type { SignInMethod } from '../../auth/sessions.ts';
-import type { AccessSource, Action, ResourceType } from '../../authorization/roles.ts';
+import type { Decision } from '../../authorization/access.ts';
+import type { Action, ResourceType } from '../../authorization/roles.ts';
 import type { Queryable } from '../../database/database.ts';
 import { gatherQuestions } from '../../database/gathering.ts';
 import { fragment, sql, type Labelled } from '../../database/sql.ts';
@@ -10,7 +11,8 @@ export interface Question {
   action: Action;
 }
 
-export interface Admission {
+/** A caller with a key, and what was decided about the question; it is denied where there is none. */
+export interface Admission extends Decision {
   keyId: string;
   userId: string;
   rateLimit: number;
@@ -18,10 +20,6 @@ export interface Admission {
   touch: boolean;
   /** Accepted requests in the last 60 seconds, this one included; null when the limit refuses it. */
   used: number | null;
-  /** Null when there is no question, or the resource does not exist. */
-  organizationId: string | null;
-  /** The source that allows what the question asks; null when none does. */
-  source: AccessSource | null;
 }
 
 interface KeyQuestion {
@@ -82,7 +80,7 @@ export const findKeyWait = (db: Queryable, keyId: string) =>
     ) counted
     where count > 0 and age between 0 and 60`);
 
-export interface SessionAdmission {
+export interface SessionAdmission extends Decision {
   handle: string;
   userId: string;
   method: SignInMethod;
@@ -90,8 +88,6 @@ export interface SessionAdmission {
   expiresAt: Date;
   /** Whether this request renewed the session, so that its cookie must be sent anew. */
   renewed: boolean;
-  organizationId: string | null;
-  source: AccessSource | null;
 }
 
 /** Admits a request by its session, in one statement: finds the session, renews it once a day and decides the question. No row: unknown, ended or expired. */

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { hashApiKey, isWellFormedApiKey, KEY_PREFIX } from '../../auth/proofs/api-keys.ts';
 import type { Caller } from '../../auth/caller.ts';
-import { makeDecision, requireGranted } from '../../authorization/access.ts';
+import { requireGranted } from '../../authorization/access.ts';
 import { ACTIONS, RESOURCE_TYPES, TRANSFERABLE, type Action, type ResourceType } from '../../authorization/roles.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
@@ -144,7 +144,7 @@ export async function expressAuthentication(
   noteTime(exchange, 'auth', performance.now() - start);
   if (badType !== undefined) throw badType as Error;
   canonicalisePath(request);
-  if (guard) requireGranted(makeDecision(admission), guard.type, guard.action);
+  if (guard) requireGranted(admission, guard.type, guard.action);
 
   const caller: Caller = {
     userId: admission.userId,
