@@ -1,6 +1,7 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
+import { Turns } from '../../waiting.ts';
 
 /** Rows of one call that are worked on at a time. */
 const AT_ONCE = 6;
@@ -16,12 +17,7 @@ export function explainFailure(ctx: Context, error: unknown): string {
 }
 
 /** Runs `work` for every item, so many at once, and answers in the order of the items. */
-export async function runEach<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const worker = async () => {
-    for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index] as T, index);
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
-  return results;
+export function runEach<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+  const turns = new Turns(AT_ONCE);
+  return Promise.all(items.map((item, index) => turns.take(() => work(item, index))));
 }

@@ -11,6 +11,7 @@ import { readStream } from '../../lakehouse/read/read.ts';
 import type { ItemResult } from '../../sandbox/job.ts';
 import { isOutOfMemory } from '../../lakehouse/terms/memory.ts';
 import { isStorageFull } from '../../storage/full.ts';
+import { Turns } from '../../waiting.ts';
 import { openSource } from '../data/data.service.ts';
 import {
   claimWork,
@@ -262,9 +263,7 @@ export async function runWaitingMacros(ctx: Context, signal: AbortSignal): Promi
     await startQueued(ctx, signal);
     const waiting = await listDue(ctx.db, 100);
     if (waiting.length === 0) return;
-    const take = async () => {
-      for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) await runOne(ctx, next, signal);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, take));
+    const turns = new Turns(AT_ONCE);
+    await Promise.all(waiting.map((experimentId) => turns.take(async () => signal.aborted || runOne(ctx, experimentId, signal))));
   }
 }

@@ -1,5 +1,6 @@
 /** Who is connected, from AWS's fleet index. */
 import { SearchIndexCommand, type IoTClient } from '@aws-sdk/client-iot';
+import { Turns } from '../../waiting.ts';
 import type { Connectivity } from '../registry.ts';
 
 /** A query may have 1,000 characters. Terms beyond these limits start another one. */
@@ -27,7 +28,7 @@ export async function searchConnectivity(
   thingNames: readonly string[],
 ): Promise<ReadonlyMap<string, Connectivity> | null> {
   const found = new Map<string, Connectivity>();
-  const waiting = printFleetQueries(thingNames);
+  const turns = new Turns(AT_ONCE);
   const search = async (queryString: string) => {
     let nextToken: string | undefined;
     do {
@@ -44,11 +45,8 @@ export async function searchConnectivity(
       nextToken = answer.nextToken;
     } while (nextToken);
   };
-  const worker = async () => {
-    for (let query = waiting.pop(); query !== undefined; query = waiting.pop()) await search(query);
-  };
   try {
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    await Promise.all(printFleetQueries(thingNames).map((query) => turns.take(() => search(query))));
     return found;
   } catch {
     return null;
