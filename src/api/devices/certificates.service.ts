@@ -2,6 +2,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { CertificateBundle as IssuedBundle } from '../../iot/sequences.ts';
+import { dropVersion } from '../input/input.service.ts';
 import type { CertificateBundle, Device } from './devices.model.ts';
 import { requireDevice } from './devices.service.ts';
 
@@ -43,6 +44,5 @@ export async function rotateCertificate(
 export async function revokeCertificate(ctx: Context, caller: Caller, id: string): Promise<Device> {
   await ctx.iot.lifecycle.revoke(id);
   await ctx.db.transaction((tx) => audit(tx, caller, { action: 'certificate.revoked', resource: { type: 'device', id } }));
-  const { version: _version, ...device } = await requireDevice(ctx, id);
-  return device;
+  return dropVersion(await requireDevice(ctx, id));
 }

@@ -4,15 +4,13 @@ import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { ApiError, errors, refuse } from '../../errors.ts';
-import { requireExpected, type Target } from '../input/input.service.ts';
+import { dropVersion, requireExpected, type Target } from '../input/input.service.ts';
 import { MQTT_PORT } from '../../iot/registry.ts';
 import { makeRegistration } from '../../iot/sequences.ts';
 import { nameThing } from '../../iot/things.ts';
 import { requireHome, seedCreator } from '../sharing/seeding.service.ts';
 import type { ConnectedDevice, Device, DeviceConnection, DevicePatch, DeviceType, NewDevice, NewMobileDevice } from './devices.model.ts';
 import { deleteDevice, findDevice, findMobile, insertDevice, nameDevice, renameDevice, type VersionedDevice } from './devices.queries.ts';
-
-const withoutVersion = ({ version: _version, ...device }: VersionedDevice): Device => device;
 
 /** Finds one device. Errors: resourceNotFound. */
 export const requireDevice = async (ctx: Context, id: string): Promise<VersionedDevice> =>
@@ -64,8 +62,7 @@ async function reserve(ctx: Context, tx: Transaction, caller: Caller, wanted: Re
   });
   await seedCreator(tx, caller, { type: 'device', id }, home);
   await audit(tx, caller, { action: 'device.created', resource: { type: 'device', id } });
-  const found = (await findDevice(tx, id)) ?? refuse(errors.resourceNotFound('device'));
-  return withoutVersion(found);
+  return dropVersion((await findDevice(tx, id)) ?? refuse(errors.resourceNotFound('device')));
 }
 
 /**
@@ -114,7 +111,7 @@ export async function ensureMobile(ctx: Context, caller: Caller, { installId, na
   const found = known ?? (await findMobile(ctx.db, serialNumber));
   if (found?.createdBy !== caller.userId) throw errors.installTaken();
   if (name !== undefined && found.name === null) await nameDevice(ctx.db, found.id, name);
-  return withoutVersion(await requireDevice(ctx, found.id));
+  return dropVersion(await requireDevice(ctx, found.id));
 }
 
 /** Changes the given fields. Errors: preconditionFailed. */

@@ -6,7 +6,7 @@ import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages/store.ts';
 import { publishEvent } from '../events/events.service.ts';
-import { listGiven, requireExpected, type Target } from '../input/input.service.ts';
+import { dropVersion, listGiven, requireExpected, type Target } from '../input/input.service.ts';
 import { makePublic } from '../resources/resources.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import { auditExperiment } from './auditing.service.ts';
@@ -40,10 +40,7 @@ export const requireExperiment = async (tx: Queryable, id: string): Promise<Vers
   (await findExperiment(tx, id)) ?? refuse(errors.resourceNotFound('experiment'));
 
 /** An experiment as a single answer shows it. Errors: not found. */
-export async function loadExperiment(tx: Transaction, id: string): Promise<Experiment> {
-  const { version: _version, ...experiment } = await requireExperiment(tx, id);
-  return experiment;
-}
+export const loadExperiment = async (tx: Transaction, id: string): Promise<Experiment> => dropVersion(await requireExperiment(tx, id));
 
 /**
  * Makes an experiment inside a transaction, in an organization of its maker, private unless stated, and answers its id. A plain member gets a direct

@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment } from '../experiments/open.service.ts';
-import { readShape, refuseBody, requireExpected, type Target } from '../input/input.service.ts';
+import { dropVersion, readShape, refuseBody, requireExpected, type Target } from '../input/input.service.ts';
 import type { Flow, FlowGraph, FlowReplacement } from './flow.model.ts';
 import { deleteFlow, findFlow, insertFlow, updateFlow, type VersionedFlow } from './flow.queries.ts';
 import { listGraphProblems, graphShape } from './graph.ts';
@@ -33,8 +33,7 @@ export async function replaceFlow(tx: Transaction, experimentId: string, graph: 
   const given = checkGraph(graph, 'graph');
   const saved = (await updateFlow(tx, experimentId, given)) ?? (await insertFlow(tx, { id: randomUUIDv7(), experimentId, graph: given }));
   if (!saved) throw errors.conflict();
-  const { version: _version, ...flow } = saved;
-  return flow;
+  return dropVersion(saved);
 }
 
 /** Gives an experiment its flow. Errors: flow exists, experiment archived, invalid input. */

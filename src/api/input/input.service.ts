@@ -64,6 +64,9 @@ export interface Target {
   versions: readonly number[] | null;
 }
 
+/** A resource as it is answered without an entity tag. */
+export const dropVersion = <T extends { version: number }>({ version: _version, ...rest }: T): Omit<T, 'version'> => rest;
+
 /** Refuses to change what is not in one of the versions that If-Match accepts. Errors: preconditionFailed. */
 export function requireExpected(version: number, versions: readonly number[] | null): void {
   if (versions && !versions.includes(version)) throw errors.preconditionFailed();

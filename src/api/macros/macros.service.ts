@@ -2,6 +2,7 @@ import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
+import { dropVersion } from '../input/input.service.ts';
 import type { Target } from '../input/input.service.ts';
 import { insertCodeVersion, readCodeVersion } from '../resources/code-versions.service.ts';
 import type { MacroLanguage } from '../resources/links.model.ts';
@@ -47,10 +48,7 @@ async function warningsOf(ctx: Context, { userId }: Caller, { language, code }: 
 /** Creates a macro, private unless stated, in an organization of the caller. */
 export const createMacro = async (ctx: Context, caller: Caller, body: NewMacro): Promise<Macro> => {
   const warnings = await warningsOf(ctx, caller, body);
-  return ctx.db.transaction(async (tx) => {
-    const { version: _version, ...macro } = await addMacro(tx, caller, body);
-    return caller.created(tx, { ...macro, warnings });
-  });
+  return ctx.db.transaction(async (tx) => caller.created(tx, { ...dropVersion(await addMacro(tx, caller, body)), warnings }));
 };
 
 /** Changes the given fields; a change of code or language makes a new code version. */

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { readExactJson } from '../../json.ts';
 import { errors, refuse } from '../../errors.ts';
+import { dropVersion } from '../input/input.service.ts';
 import type { Target } from '../input/input.service.ts';
 import { insertCodeVersion, readCodeVersion } from '../resources/code-versions.service.ts';
 import type { ProtocolFamily } from '../resources/links.model.ts';
@@ -42,10 +43,7 @@ export async function addProtocol(
 
 /** Creates a protocol, private unless stated, in an organization of the caller. `code` is the JSON text of `body.code`. */
 export const createProtocol = (ctx: Context, caller: Caller, body: NewProtocol, code: string): Promise<Protocol> =>
-  ctx.db.transaction(async (tx) => {
-    const { version: _version, ...protocol } = await addProtocol(tx, caller, body, code);
-    return caller.created(tx, protocol);
-  });
+  ctx.db.transaction(async (tx) => caller.created(tx, dropVersion(await addProtocol(tx, caller, body, code))));
 
 /** Changes the given fields; a change of code or family makes a new code version. `code` is the JSON text of `body.code`. */
 export const patchProtocol = (

@@ -1,5 +1,5 @@
 import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
-import { sliceList, addEtag } from '../../http/answers/answers.ts';
+import { sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
 import type { ListPage } from '../sharing/sharing.model.ts';
 import type { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookChanges, WebhookDeliveryReport } from './webhooks.model.ts';
@@ -9,7 +9,6 @@ import {
   removeWebhook,
   requireWebhook,
   rotateSecret,
-  dropVersion,
   testWebhook,
   loadWebhooks,
 } from './webhooks.service.ts';
@@ -47,8 +46,7 @@ export class WebhooksController extends ApiController {
    */
   @Get('{webhookId}')
   public async getWebhook(@Path() id: string, @Path() webhookId: string): Promise<Webhook> {
-    const found = await requireWebhook(this.ctx, this.caller, { organizationId: id, webhookId });
-    return addEtag(this.response, dropVersion(found), found.version);
+    return this.answer(await requireWebhook(this.ctx, this.caller, { organizationId: id, webhookId }));
   }
 
   /**
@@ -58,8 +56,7 @@ export class WebhooksController extends ApiController {
    */
   @Patch('{webhookId}')
   public async updateWebhook(@Path() id: string, @Path() webhookId: string, @Body() body: WebhookChanges): Promise<Webhook> {
-    const changed = await changeWebhook(this.ctx, this.caller, this.readTarget({ organizationId: id, webhookId }), body);
-    return addEtag(this.response, dropVersion(changed), changed.version);
+    return this.answer(await changeWebhook(this.ctx, this.caller, this.readTarget({ organizationId: id, webhookId }), body));
   }
 
   /**

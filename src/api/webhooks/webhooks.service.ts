@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { enqueueMessage, wake } from '../events/events.service.ts';
-import { listGiven, refuseBody, requireExpected, type Target } from '../input/input.service.ts';
+import { dropVersion, listGiven, refuseBody, requireExpected, type Target } from '../input/input.service.ts';
 import { requireAdmin } from '../organizations/organizations.service.ts';
 import { failWaiting, findDelivery, reopenDelivery } from './deliveries.queries.ts';
 import type { CreatedWebhook, NewWebhook, RotatedSecret, Webhook, WebhookChanges, WebhookDeliveryReport } from './webhooks.model.ts';
@@ -34,9 +34,6 @@ export function openSecret(ctx: Context, sealed: string): string | undefined {
   const opened = open(ctx.config.secret, 'webhook', sealed) as { secret?: unknown } | undefined;
   return typeof opened?.secret === 'string' ? opened.secret : undefined;
 }
-
-/** A webhook as it goes out, without its version. */
-export const dropVersion = ({ version: _version, ...webhook }: StoredWebhook): Webhook => webhook;
 
 function checkUrl(ctx: Context, url: string): string {
   const problem = findUrlProblem(url, ctx.config.webhooks.allowLoopback);

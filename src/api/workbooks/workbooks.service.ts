@@ -2,7 +2,7 @@ import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
-import { readShape, refuseBody, type Target } from '../input/input.service.ts';
+import { dropVersion, readShape, refuseBody, type Target } from '../input/input.service.ts';
 import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
 import { listCellProblems, cellsShape, countTypes, hashDesign, listUses, type Cell } from './cells.ts';
 import { listProblems } from './problems.ts';
@@ -58,10 +58,7 @@ export async function addWorkbook(tx: Transaction, maker: Actor, body: NewWorkbo
 
 /** Creates a workbook, private unless stated, in an organization of the caller. */
 export const createWorkbook = (ctx: Context, caller: Caller, body: NewWorkbook): Promise<Workbook> =>
-  ctx.db.transaction(async (tx) => {
-    const { version: _version, ...workbook } = await addWorkbook(tx, caller, body);
-    return caller.created(tx, workbook);
-  });
+  ctx.db.transaction(async (tx) => caller.created(tx, dropVersion(await addWorkbook(tx, caller, body))));
 
 /** Changes the given fields. Makes no version: experiments keep the one that they pin. */
 export const patchWorkbook = (ctx: Context, caller: Caller, target: Target, body: WorkbookPatch): Promise<WorkbookRow> =>
