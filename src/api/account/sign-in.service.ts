@@ -8,11 +8,11 @@ import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { canonicaliseAddress } from '../input/input.service.ts';
+import { claimInvitations } from '../invitations/invitations.service.ts';
 import { enqueueLetter } from '../mail/mail.service.ts';
 import type { AccountUser } from './account.model.ts';
-import { findAccountUser, findUserByEmail, lockUserByEmail, markVerified } from './account.queries.ts';
+import { findAccountUser, findUserByEmail, lockUserByEmail, markVerified, reactivateProfile } from './account.queries.ts';
 import { createAccount } from './account.service.ts';
-import { runSignInEffects } from './effects.service.ts';
 
 /** Where a sign-in comes from. */
 export interface Visit {
@@ -76,11 +76,16 @@ export async function beginSession(ctx: Context, tx: Transaction, visit: Visit, 
   return { ...session, method, user };
 }
 
-/** Runs the effects of a sign-in, after the session exists and its transaction has ended. */
+/** Does what goes with every sign-in, once its session exists. What fails is logged by name, and tried again at the next sign-in. */
 export async function finishSignIn(ctx: Context, signedIn: SignedIn): Promise<SignedIn> {
-  const { id, emailVerified } = signedIn.user;
-  await runSignInEffects(ctx, { id, emailVerified });
-  // the effects may have changed what the person sees of their account
+  const { id } = signedIn.user;
+  const effects = {
+    'reactivate-profile': () => reactivateProfile(ctx.db, id),
+    'claim-invitations': () => claimInvitations(ctx, signedIn.user),
+  };
+  for (const [effect, run] of Object.entries(effects))
+    await run().catch((err: unknown) => ctx.log.error({ err, effect, user: id }, 'something that goes with a sign-in failed'));
+  // they may have changed what the person sees of their account
   return { ...signedIn, user: (await findAccountUser(ctx.db, id)) ?? signedIn.user };
 }
 
