@@ -203,24 +203,18 @@ const parallel: SpecMaker = (chart) => {
 
 /** Finds how two columns go together, by the rows that have a number in both: Pearson's r, NaN where a column has equal values only. */
 export function correlate(a: ArrayLike<unknown>, b: ArrayLike<unknown>): number {
-  const numberAt = (values: ArrayLike<unknown>, index: number) => Number(values[index] ?? NaN);
   let [count, meanA, meanB] = [0, 0, 0];
-  for (let index = 0; index < a.length; index += 1) {
-    const [p, q] = [numberAt(a, index), numberAt(b, index)];
-    if (!Number.isFinite(p) || !Number.isFinite(q)) continue;
-    count += 1;
-    meanA += p;
-    meanB += q;
-  }
-  meanA /= Math.max(1, count);
-  meanB /= Math.max(1, count);
   let [sum, squaresA, squaresB] = [0, 0, 0];
   for (let index = 0; index < a.length; index += 1) {
-    const [p, q] = [numberAt(a, index), numberAt(b, index)];
+    const [p, q] = [Number(a[index] ?? NaN), Number(b[index] ?? NaN)];
     if (!Number.isFinite(p) || !Number.isFinite(q)) continue;
-    sum += (p - meanA) * (q - meanB);
-    squaresA += (p - meanA) ** 2;
-    squaresB += (q - meanB) ** 2;
+    count += 1;
+    const [fromA, fromB] = [p - meanA, q - meanB];
+    meanA += fromA / count;
+    meanB += fromB / count;
+    sum += fromA * (q - meanB);
+    squaresA += fromA * (p - meanA);
+    squaresB += fromB * (q - meanB);
   }
   return sum / Math.sqrt(squaresA * squaresB);
 }
