@@ -154,20 +154,6 @@ const lieSideBySide = ({ source }: Builder, files: readonly string[]): boolean =
   return known.length > 0 && known.every(({ minId, nullKeys }) => minId !== null && nullKeys === 0);
 };
 
-/** A filter is rare when it keeps at most one row in this many. At one in a hundred a page took 11.4 ms instead of 13.0; at one in two it would take longer. */
-const RARE = 50;
-
-/**
- * Whether the engine finds the page without the search by keys just as fast: it starts at the page's end, and reads the shown columns only of rows that the
- * filter keeps.
- */
-const isRareAhead = ({ source }: Builder, { where, by }: Asked): boolean => {
-  if (where === null || by[0]?.descending !== false) return false;
-  const extents = extentsOf(source);
-  const sum = (of: (extent: FileExtent) => number) => extents.reduce((total, extent) => total + of(extent), 0);
-  return sum(({ kept, rowCount }) => kept ?? rowCount) * RARE <= sum(({ rowCount }) => rowCount);
-};
-
 /** Plans the rows whose keys come first. Where one file alone holds the page, its rows are in order, so these rows are at one of its ends. */
 const keysFirst = (builder: Builder, where: Expr | null, { expr, descending }: Sort, most: number): Plan => {
   const { files, extents } = builder.source;
@@ -230,10 +216,7 @@ export const planWindow = (given: Builder, asked: Asked): Plan => {
   const over = near ? builder.over(near.files) : builder;
   const most = offset + (cut.limit ?? 0);
   const isAround =
-    most <= MOST_LATE &&
-    lieSideBySide(builder, over.source.files) &&
-    (near !== null || isPicked(builder, { ...asked, where })) &&
-    !isRareAhead(over, { ...asked, where });
+    most <= MOST_LATE && lieSideBySide(builder, over.source.files) && (near !== null || isPicked(builder, { ...asked, where }));
   const { from, pending } = isAround
     ? aroundPage(over, { where, by, printed }, most)
     : over.from(where, isWhole ? [...order, ...printed] : order, printed);
