@@ -86,13 +86,7 @@ async function readBytes(rows: Readable): Promise<Uint8Array<ArrayBuffer>> {
       );
   }
   // of its own memory, which is handed to another thread
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
+  return new Uint8Array(Buffer.concat(chunks));
 }
 
 const LINES: ReadonlySet<ChartType> = new Set(['line', 'area']);
