@@ -213,8 +213,7 @@ export async function createContext(config: Config): Promise<Context> {
     const lakehouse = await openLake(opening, db, pipelines);
     known = lakehouse.versions;
     const { reads, exporting } = lakehouse;
-    const links = { baseUrl: config.baseUrl ?? '' };
-    const { objects, objectFolder } = await openObjects(config, () => `${links.baseUrl}/objects`);
+    const { objects, objectFolder } = await openObjects(config, () => `${context.baseUrl}/objects`);
     opened.push(() => objects.close());
     const iot = await openDeviceRoom({ config, db, onProblem: (cause, what) => log.warn({ err: cause }, what) });
     opened.push(() => iot.close());
@@ -248,7 +247,7 @@ export async function createContext(config: Config): Promise<Context> {
     const changes = new ChangeFeed({ db, admission, log, registry: metrics.registry, most: config.limits.listenersAtOnce });
     opened.push(() => changes.stop());
     const jobs = await openJobs(opening, url);
-    return {
+    const context: Context = {
       config,
       log,
       requestLog: log.child({}, { redact: [] }),
@@ -289,14 +288,10 @@ export async function createContext(config: Config): Promise<Context> {
       },
       ready: false,
       givenUp,
-      get baseUrl() {
-        return links.baseUrl;
-      },
-      set baseUrl(url) {
-        links.baseUrl = url;
-      },
+      baseUrl: config.baseUrl ?? '',
       close,
     };
+    return context;
   } catch (error) {
     await close();
     throw error;
