@@ -29,10 +29,13 @@ export type Topic = MeasurementTopic | PersonalTopic;
 const LONGEST_TOPIC = 256;
 
 /** A UUID in lower case. */
-export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID_TEXT = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+export const UUID = new RegExp(`^${UUID_TEXT}$`);
 
-/** A topic level that is one literal: not empty, no separator, no wildcard, no control or lone surrogate character. */
-export const isLevel = (text: string): boolean => text !== '' && !/[/+#\p{Cc}]/u.test(text) && text.isWellFormed();
+/** A topic level that is one literal: not empty, no separator, no wildcard, no control character. */
+const LEVEL = String.raw`[^/+#\p{Cc}]+`;
+const level = new RegExp(`^${LEVEL}$`, 'u');
+export const isLevel = (text: string): boolean => level.test(text) && text.isWellFormed();
 
 /** Everything a device may publish under, up to the experiment. */
 const MEASUREMENT_ROOT = 'experiment/data_ingest/v1';
@@ -41,41 +44,21 @@ export const PERSONAL_ROOT = 'data_ingest/v1/u';
 /** Everything sent to devices: `device/scripts/v1/{sensorType}/{sensorVersion}/{thingName}`. */
 export const SCRIPT_ROOT = 'device/scripts/v1';
 
-const levelsBelow = (topic: string, root: string): string[] | null =>
-  topic.startsWith(`${root}/`) ? topic.slice(root.length + 1).split('/') : null;
-
-function parseSensor([experimentId, sensorType, sensorVersion, sensorId, ...more]: string[]): Sensor | null {
-  if (!experimentId || !sensorType || !sensorVersion || !sensorId || more.length > 0 || !UUID.test(experimentId)) return null;
-  return { experimentId, sensorType, sensorVersion, sensorId };
-}
-
-function parseMeasurement(levels: string[]): MeasurementTopic | null {
-  const [protocolId = null, ...more] = levels.slice(4);
-  const sensor = more.length > 0 ? null : parseSensor(levels.slice(0, 4));
-  return sensor && { kind: 'measurement', ...sensor, protocolId };
-}
-
-function parsePersonal([userId = '', ...levels]: string[]): PersonalTopic | null {
-  const sensor = UUID.test(userId) ? parseSensor(levels) : null;
-  return sensor && { kind: 'personal', userId, ...sensor };
-}
-
-const parsers: readonly (readonly [string, (levels: string[]) => Topic | null])[] = [
-  [MEASUREMENT_ROOT, parseMeasurement],
-  [PERSONAL_ROOT, parsePersonal],
-];
+/** What every topic ends in, but for the id of a protocol: ids and levels that are literals. */
+const SENSOR = `(?<experimentId>${UUID_TEXT})/(?<sensorType>${LEVEL})/(?<sensorVersion>${LEVEL})/(?<sensorId>${LEVEL})`;
+const MEASUREMENT = new RegExp(`^${MEASUREMENT_ROOT}/${SENSOR}(?:/(?<protocolId>${LEVEL}))?$`, 'u');
+const PERSONAL = new RegExp(`^${PERSONAL_ROOT}/(?<userId>${UUID_TEXT})/${SENSOR}$`, 'u');
 
 /**
  * Takes a topic apart. `null` when it has neither shape, such as one with a wildcard, an empty level or an id that is not a UUID, or when it is
  * too long.
  */
 export function parseTopic(topic: string): Topic | null {
-  if (Buffer.byteLength(topic) > LONGEST_TOPIC) return null;
-  for (const [root, parse] of parsers) {
-    const levels = levelsBelow(topic, root);
-    if (levels) return levels.every(isLevel) ? parse(levels) : null;
-  }
-  return null;
+  if (Buffer.byteLength(topic) > LONGEST_TOPIC || !topic.isWellFormed()) return null;
+  const measurement = MEASUREMENT.exec(topic)?.groups as (Sensor & { protocolId?: string }) | undefined;
+  if (measurement) return { kind: 'measurement', ...measurement, protocolId: measurement.protocolId ?? null };
+  const personal = PERSONAL.exec(topic)?.groups as (Sensor & { userId: string }) | undefined;
+  return personal ? { kind: 'personal', ...personal } : null;
 }
 
 /** Prints how a measurement topic begins: `experiment/data_ingest/v1/{experimentId}/{deviceType}`. The device appends `/{sensorVersion}/{sensorId}`. */
