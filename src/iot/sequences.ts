@@ -2,7 +2,6 @@
  * Changes of a device that touch both the registry and its row, as stored steps. After a crash between two steps `recover` undoes a change that has not
  * committed, and finishes one that has. Either way the device has the certificate that its row names, or none.
  */
-import { randomUUID } from 'node:crypto';
 import { errors } from '../errors.ts';
 import { generateDeviceKeys, readSigningRequest } from './keys.ts';
 import { decideDevice, type DeviceEvent, type DeviceOperation, type DeviceState } from './lifecycle.ts';
@@ -17,7 +16,6 @@ export interface DeviceRow extends NewThing {
 }
 
 export interface Sequence {
-  id: string;
   operation: DeviceOperation;
   /** Index of the step that is to run next. */
   next: number;
@@ -162,7 +160,7 @@ export function makeDeviceLifecycle(options: LifecycleOptions) {
     }
     const operation = decideDevice(device.state, event);
     if (!operation) return null;
-    const sequence: Sequence = { id: randomUUID(), operation, next: 0, from: device.state, certificate: null };
+    const sequence: Sequence = { operation, next: 0, from: device.state, certificate: null };
     const run: Run = {
       deviceId,
       device: operation === 'rotate' ? { ...device, state: 'rotating' } : device,
@@ -265,4 +263,4 @@ export function makeDeviceLifecycle(options: LifecycleOptions) {
 }
 
 /** The first sequence of a device, to be stored in the transaction that reserves its row. */
-export const makeRegistration = (): Sequence => ({ id: randomUUID(), operation: 'register', next: 0, from: 'pending', certificate: null });
+export const makeRegistration = (): Sequence => ({ operation: 'register', next: 0, from: 'pending', certificate: null });
