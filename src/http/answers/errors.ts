@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { ApiError, errors } from '../../errors.ts';
 import { isStorageFull } from '../../storage/full.ts';
@@ -29,6 +30,9 @@ function forAuthClient(document: Record<string, unknown>): Record<string, unknow
   return { ...document, code: translateErrorCode(code), message: document['detail'] };
 }
 
+/** Names of statuses. RFC 9110 has named two of them anew. */
+const TITLES: Readonly<Record<number, string | undefined>> = { ...STATUS_CODES, 413: 'Content Too Large', 422: 'Unprocessable Content' };
+
 /** Makes the document of a failure: RFC 9457, at most 16 kB. */
 export function makeProblemDocument(error: ApiError, requestId: string): Record<string, unknown> {
   const { problems, members } = error.details;
@@ -45,28 +49,6 @@ export function makeProblemDocument(error: ApiError, requestId: string): Record<
   while (shown.length > 0 && JSON.stringify({ ...document, errors: shown }).length > LARGEST_BODY) shown.pop();
   return problems === undefined ? document : { ...document, errors: shown };
 }
-
-const TITLES: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  406: 'Not Acceptable',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  410: 'Gone',
-  412: 'Precondition Failed',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  416: 'Range Not Satisfiable',
-  422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-};
 
 /** When to ask again after a refusal that names no time. */
 const USUAL_PAUSE_SECONDS = 5;
