@@ -8,7 +8,7 @@ import { suggestNames } from '../../lakehouse/terms/near.ts';
 export function findOperation(request: Request): Operation | undefined {
   const pattern = (request.route as { path?: string } | undefined)?.path;
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  return pattern === undefined ? undefined : getContext(request).operations.find(method, pattern);
+  return pattern === undefined ? undefined : getContext(request).operations.get(`${method} ${pattern}`);
 }
 
 /** Whether the operation reads a table that its query names. */
