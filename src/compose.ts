@@ -19,7 +19,7 @@ import { openEmbeddedPlaces } from './places/embedded.ts';
 import { openProvidedPlaces } from './places/provider.ts';
 import type { StartError } from './errors.ts';
 import { Kept } from './kept.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { waitPublished } from './lakehouse/tables/delta/awaiting.ts';
 import { Engines } from './lakehouse/read/engines.ts';
 import type { LakeFiles } from './lakehouse/tables/files/files.ts';
@@ -103,7 +103,7 @@ async function openEngines(config: Config, files: LakeFiles, db: Database): Prom
 interface Opening {
   config: Config;
   log: Logger;
-  metrics: ReturnType<typeof createMetrics>;
+  metrics: Metrics;
   opened: (() => Promise<unknown>)[];
 }
 

@@ -1,20 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 
-export interface Metrics {
-  registry: Registry;
-  /** Prints everything for Prometheus. The process itself is measured from the first time on. */
-  print: () => Promise<string>;
-  requests: Histogram<'method' | 'route' | 'status'>;
-  queries: Histogram<'label'>;
-  jobErrors: Counter;
-  /** Measurements of messages, by what became of them. */
-  measurements: Counter<'outcome'>;
-  /** Rows that macros made, with an error or without. */
-  macroRows: Counter<'outcome'>;
-}
-
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   // to see how late the loop is takes a third of the processor time of an idle process (docs/performance.md), and nobody may ever ask
   let measured: Promise<unknown> | undefined;
@@ -25,6 +12,7 @@ export function createMetrics(): Metrics {
   };
   return {
     registry,
+    /** Prints everything for Prometheus. The process itself is measured from the first time on. */
     print: async () => {
       await (measured ??= measureProcess());
       return registry.metrics();
@@ -62,3 +50,5 @@ export function createMetrics(): Metrics {
     }),
   };
 }
+
+export type Metrics = ReturnType<typeof createMetrics>;

@@ -11,17 +11,8 @@ export const SIGNING = { name: 'ECDSA', hash: 'SHA-256' } as const;
 const LONGEST_CSR = 16_384;
 const curves = new Set(['P-256', 'P-384', 'P-521']);
 
-export interface DeviceKeys {
-  /** PEM, SubjectPublicKeyInfo. */
-  publicKey: string;
-  /** PEM, PKCS #8. */
-  privateKey: string;
-  /** PEM, PKCS #10, signed by the private key. */
-  csr: string;
-}
-
-/** A fresh ECDSA P-256 key pair and a signing request for it. */
-export async function generateDeviceKeys(): Promise<DeviceKeys> {
+/** A fresh ECDSA P-256 key pair and a PKCS #10 signing request for it, in PEM. */
+export async function generateDeviceKeys() {
   const keys = await webcrypto.subtle.generateKey(EC, true, ['sign', 'verify']);
   const csr = await x509.Pkcs10CertificateRequestGenerator.create({ name: 'CN=fieldlake device', keys, signingAlgorithm: SIGNING });
   return {

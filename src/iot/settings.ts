@@ -28,18 +28,8 @@ export const IOT_ENVIRONMENT = {
   AWS_IOT_ROLE_ARN: z.string().startsWith('arn:').optional(),
 };
 
-export interface IotSettings {
-  /** Runs the embedded broker beside the worker. */
-  broker: boolean;
-  /** The port that was asked for; undefined: the usual one where it is free, else any. */
-  port: number | undefined;
-  hostname: string;
-  /** Undefined: the embedded registry. */
-  aws: { region: string; account: string; endpoint: string | undefined; group: string | null; roleArn: string | undefined } | undefined;
-}
-
 /** Reads which broker and registry the settings ask for. Throws StartError when AWS IoT is half given. */
-export function readIotSettings(env: z.infer<z.ZodObject<typeof IOT_ENVIRONMENT>>): IotSettings {
+export function readIotSettings(env: z.infer<z.ZodObject<typeof IOT_ENVIRONMENT>>) {
   const { AWS_IOT_REGION: region, AWS_IOT_ACCOUNT: account } = env;
   if ((region === undefined) !== (account === undefined))
     throw new StartError('AWS_IOT_REGION and AWS_IOT_ACCOUNT must be given together.');
@@ -47,5 +37,13 @@ export function readIotSettings(env: z.infer<z.ZodObject<typeof IOT_ENVIRONMENT>
     region === undefined || account === undefined
       ? undefined
       : { region, account, endpoint: env.AWS_IOT_ENDPOINT, group: env.AWS_IOT_THING_GROUP ?? null, roleArn: env.AWS_IOT_ROLE_ARN };
-  return { broker: env.BROKER && aws === undefined, port: env.BROKER_PORT, hostname: env.BROKER_HOSTNAME, aws };
+  return {
+    /** Whether the embedded broker runs beside the worker. */
+    broker: env.BROKER && aws === undefined,
+    /** The port that was asked for; undefined: the usual one where it is free, else any. */
+    port: env.BROKER_PORT,
+    hostname: env.BROKER_HOSTNAME,
+    /** Undefined: the embedded registry. */
+    aws,
+  };
 }

@@ -161,21 +161,12 @@ export async function loadExportStatus(ctx: Context, caller: Caller, path: Expor
   };
 }
 
-export interface ExportFile {
-  objectKey: string;
-  byteCount: number;
-  sha256: string;
-  fileName: string;
-  format: Export['format'];
-  completedAt: Date;
-}
-
 /**
  * Finds the file of an export, for a caller who may read the table now. Once the experiment is anonymised, a file with real names goes to nobody. The exception
  * is a file that was made to hold them: it goes to callers with `manage`. Errors: exportNotReady, exportFailed, exportCancelled, exportExpired,
  * exportWithdrawn, namesDenied.
  */
-export async function openExport(ctx: Context, caller: Caller, path: ExportPath): Promise<ExportFile> {
+export async function openExport(ctx: Context, caller: Caller, path: ExportPath) {
   const { row, table } = await opened(ctx, caller, path);
   if (row.status === 'failed') throw errors.exportFailed(row.reason ?? 'no reason is known.');
   if (row.status === 'cancelled') throw errors.exportCancelled();

@@ -39,20 +39,8 @@ export function readPictureQuery({ format, width = 640, height = 400 }: ImageQue
 /** A chart, stored or not, and the version of its table if it is not the newest. */
 type Pictured = Parameters<typeof makeOfRows>[2] & Pick<Visualization, 'name' | 'config' | 'chartFamily'>;
 
-export interface PictureAnswer {
-  type: string;
-  body: string | Buffer;
-  /** Of the table. */
-  version: string;
-}
-
-/** Draws what a chart shows. Errors: those of `makeOfRows`, a look that the picture cannot have, and a PNG of too many dots. */
-export async function drawPicture(
-  ctx: Context,
-  asker: Asker,
-  drawn: Pictured,
-  { format, ...size }: Size & { format: Format },
-): Promise<PictureAnswer> {
+/** Draws what a chart shows, with the version of its table. Errors: those of `makeOfRows`, a look that the picture cannot have, and a PNG of too many dots. */
+export async function drawPicture(ctx: Context, asker: Asker, drawn: Pictured, { format, ...size }: Size & { format: Format }) {
   return makeOfRows(ctx, asker, { ...drawn, keepsColors: true }, async ({ rows, layout, version, truncated, sampleOf }) => {
     const look = readLook(drawn, makeAxes(layout));
     if (format === 'png') requireDots(look, size);

@@ -19,16 +19,10 @@ function base62(value: bigint, length: number): string {
 
 const checksum = (secret: string) => base62(BigInt(crc32(secret)), CHECKSUM_LENGTH);
 
-export interface NewApiKey {
-  /** Shown once. */
-  key: string;
-  hash: Buffer;
-  lastFour: string;
-}
-
 export const hashApiKey = (key: string): Buffer => hash('sha256', key, 'buffer');
 
-export function makeApiKey(): NewApiKey {
+/** Makes a key, which is shown once, with what is kept of it. */
+export function makeApiKey() {
   const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_LENGTH);
   const key = `${KEY_PREFIX}${secret}${checksum(secret)}`;
   return { key, hash: hashApiKey(key), lastFour: key.slice(-4) };

@@ -60,17 +60,8 @@ function has(one: CellColumn<MeasurementRow>, row: MeasurementRow): boolean {
   return row.plain && place !== NO_PLACE ? (row.plain.spans[place] ?? 0) > 0 : one.of(row) !== null;
 }
 
-/** What was written of a batch. */
-export interface WrittenCells {
-  path: string;
-  /** Columns of the file, in order, after `fieldlake_row`, which comes first. */
-  columns: readonly string[];
-  /** Columns of measurements that are empty in every row; the file leaves them out. */
-  absent: readonly string[];
-}
-
 /** Writes a line for each row of a batch. A row's answers to `questions` come last, as columns `c1`, `c2`… */
-export async function writeCells(work: string, rows: readonly MeasurementRow[], questions: readonly string[]): Promise<WrittenCells> {
+export async function writeCells(work: string, rows: readonly MeasurementRow[], questions: readonly string[]) {
   const there = MEASUREMENT_COLUMNS.filter((one) => rows.some((row) => has(one, row)));
   const file = await BufferedFile.create(join(work, randomUUID()));
   const quote = RARE_QUOTE.charCodeAt(0);
@@ -108,7 +99,9 @@ export async function writeCells(work: string, rows: readonly MeasurementRow[], 
   }
   return {
     path: file.path,
+    /** Columns of the file, in order, after `fieldlake_row`, which comes first. */
     columns: [...there.map(({ name }) => name), ...questions.map((_, at) => `c${at + 1}`)],
+    /** Columns of measurements that are empty in every row; the file leaves them out. */
     absent: MEASUREMENT_COLUMNS.filter((one) => !there.includes(one)).map(({ name }) => name),
   };
 }

@@ -167,20 +167,15 @@ interface RowsOf extends Omit<FileReading, 'refusals'> {
   known: readonly ColumnState[];
 }
 
-/** The rows of a file, and the commit that puts them into their table. */
-interface StagedRows extends Pick<Decided<Staged>, 'typed' | 'rows'> {
-  change: Commit;
-}
-
 /**
- * Types `bronze_records`, stages its rows, and writes anew those files of the table whose columns they widen. Throws NotPlain when JSON has to be read the long
+ * Types `bronze_records`, stages its rows for the commit that puts them into their table, and writes anew those files of the table whose columns they widen. Throws NotPlain when JSON has to be read the long
  * way.
  */
 export async function stageRows(
   { db, staging, pipelines }: IngestDeps,
   { upload, file }: Task,
   { session, refusedFile, written, read, source, table, known }: RowsOf,
-): Promise<StagedRows> {
+) {
   const tableId = table.id;
   await session.prepare(
     Object.entries({
@@ -202,7 +197,8 @@ export async function stageRows(
   const widened = await widenFiles({ db, staging, session }, { ...table, known, sortColumn: 'uploaded_at' }, typed.columns);
   written.push(widened.staged);
   const files = changeWith(rows, widened, table.version);
-  return { typed, rows, change: { tableId, cause: 'ingest', ...files, columns: typed.columns, typedBy: printFingerprint(known) } };
+  const change: Commit = { tableId, cause: 'ingest', ...files, columns: typed.columns, typedBy: printFingerprint(known) };
+  return { typed, rows, change };
 }
 
 /** Counts for every column the stored rows in which it has no value. An odd value, which is kept as text beside it, counts as a value. */

@@ -80,16 +80,8 @@ function databricksSettings(env: Variables, place: LakePlace): DatabricksSetting
   return { host, port: Number(port), path, catalog, lakeUrl: lakeUrl.replace(/\/+$/, ''), credentials, authority };
 }
 
-/** Which engines answer reads. */
-export interface EngineSettings {
-  choice: 'duckdb' | 'databricks' | 'auto';
-  databricks: DatabricksSettings | undefined;
-  /** The most bytes of files that DuckDB looks at for one read, with `auto`. */
-  mostBytes: number;
-}
-
 /** Reads which engines answer reads: Databricks where it is set up and ENGINE is not. Throws StartError where Databricks is asked for and not set up. */
-export function readEngineSettings(env: Variables, place: LakePlace): EngineSettings {
+export function readEngineSettings(env: Variables, place: LakePlace) {
   const { ENGINE, ENGINE_DUCKDB_MB } = env;
   const databricks = databricksSettings(env, place);
   const choice = ENGINE ?? (databricks ? 'databricks' : 'duckdb');

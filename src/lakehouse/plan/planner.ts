@@ -9,7 +9,7 @@ import { findKeptValues, findTextOrder } from '../terms/kept-values.ts';
 import { suggestNames } from '../terms/near.ts';
 import { isComparable, requireComparable } from '../ask/operands.ts';
 import type { Beyond, Expr, Output, Plan, Sort } from '../terms/plan.ts';
-import type { AskedTexts, Kept, TableSource } from '../terms/source.ts';
+import type { Kept, TableSource } from '../terms/source.ts';
 import { buildPredicate } from '../ask/predicates.ts';
 import type { ReadRequest } from '../ask/request.ts';
 import { refuseParameter, shortenName } from '../terms/refusal.ts';
@@ -240,16 +240,8 @@ export const planRead = (source: TableSource, request: ReadRequest, cap: number 
   );
 };
 
-export interface DistinctPlan {
-  /** The values in `c0`. */
-  rows: Plan;
-  type: ColumnType;
-  /** The same, as the manifest is asked for it; null where it never knows. */
-  noted: AskedTexts | null;
-}
-
 /** Plans the distinct values of one column, ascending, without nulls and empty text. Reads one more than `limit`, so that a cut is seen. */
-export const planDistinct = (source: TableSource, asked: string, limit: number): DistinctPlan => {
+export const planDistinct = (source: TableSource, asked: string, limit: number) => {
   const builder = new Builder(source);
   const { name, type, expr, column } = builder.resolve(asked, 'column');
   requireComparable(type, 'column', `'${shortenName(name)}' has no distinct values: its`);
@@ -262,7 +254,9 @@ export const planDistinct = (source: TableSource, asked: string, limit: number):
   const groups: Plan = { kind: 'group', from, keys: [{ as: 'c0', name, expr }], measures: [] };
   const order = expr.kind === 'column' && !column.derived ? findTextOrder(type) : null;
   return {
+    /** The values as the manifest is asked for them; null where it never knows. */
     noted: order && { column: name, type: printType(type), order, limit: limit + 1 },
+    /** The values in `c0`. */
     rows: anonymise({
       kind: 'sort',
       from: groups,

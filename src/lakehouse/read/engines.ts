@@ -20,12 +20,6 @@ interface EnginesOptions {
   published: (tables: readonly LiveTable[]) => Promise<void>;
 }
 
-/** The engine of a read, and the source as that engine knows it. */
-export interface Chosen {
-  warehouse: Warehouse;
-  source: TableSource;
-}
-
 /** Lists every table that a read may open. */
 const tablesOf = (source: TableSource): LiveTable[] =>
   [source, source.identity, source.registry, source.annotations, source.metadata, source.metadata?.answers]
@@ -65,8 +59,8 @@ export class Engines {
     return this.#open.reduce((sum, { running }) => sum + running, 0);
   }
 
-  /** Chooses the engine for a read, and waits until it can see the tables. Throws the planner's 400s of filters and `lakeNotPublished`. */
-  async choose(source: TableSource, request: ReadRequest = {}): Promise<Chosen> {
+  /** Chooses the engine for a read, with the source as that engine knows it, and waits until it can see the tables. Throws the planner's 400s of filters and `lakeNotPublished`. */
+  async choose(source: TableSource, request: ReadRequest = {}) {
     if (this.#closed) throw errors.shuttingDown();
     const { tables, mostBytes, published } = this.#options;
     if (this.#files && (!tables || (await bytesOf(source, request)) <= mostBytes)) return { warehouse: await this.#files.get(), source };

@@ -51,15 +51,6 @@ export interface Page {
   edges: PageEdges | null;
 }
 
-/** The bytes of a whole result, printed by the engine. `body` is destroyed, never ended, when the engine fails midway. */
-export interface Download {
-  columns: readonly ColumnInfo[];
-  contentType: string;
-  body: Readable;
-  /** True when the request's limit left rows out. It settles before `body` ends. */
-  truncated: Promise<boolean>;
-}
-
 export const DOWNLOAD_TYPES = {
   csv: 'text/csv; charset=utf-8',
   ndjson: 'application/x-ndjson',
@@ -75,19 +66,6 @@ export interface DownloadOptions extends RunOptions {
   raw?: boolean;
   /** Counts the rows as they pass. For Parquet, counts the rows that the engine has read so far, until the file is written. */
   seen?: LineCount;
-}
-
-export interface Distinct {
-  values: string[];
-  truncated: boolean;
-}
-
-/** A read as text, without running it and without its values: `application/vnd.fieldlake.plan+json`. */
-export interface Description {
-  plan: Plan;
-  statement: string;
-  parameters: readonly { type: string }[];
-  columns: readonly ColumnInfo[];
 }
 
 /** The most rows of an answer that is read at once, which is quicker for few rows. A larger one is streamed from the engine. */
@@ -247,18 +225,14 @@ function rowBytesOf({ extents = [] }: TableSource): number | undefined {
   return rows === 0 ? undefined : extents.reduce((sum, { byteCount = 0 }) => sum + byteCount, 0) / rows;
 }
 
-/** Streams every matching row, or the page or limit that was asked for, as bytes. Throws the planner's 400s. A failure midway destroys `body`. */
-export const readStream = async (
-  warehouse: Warehouse,
-  source: TableSource,
-  request: ReadRequest,
-  options: DownloadOptions,
-): Promise<Download> => {
+/** Streams every matching row, or the page or limit that was asked for, as bytes. Throws the planner's 400s. A failure midway destroys `body`, which never ends then. */
+export const readStream = async (warehouse: Warehouse, source: TableSource, request: ReadRequest, options: DownloadOptions) => {
   const { format, raw = false, seen, ...run } = named(source, options);
   const { near, known } = await narrowed(source, request);
   const plan = planRead(near, request, null);
   const { window } = plan;
   const columns = columnInfo(plan);
+  /** Whether the request's limit left rows out. It settles before the bytes end. */
   const truncated =
     window.kind === 'limit' && window.limit !== null
       ? countMatches(warehouse, { source, request, plan, known }, run).then((total) => total > (window.limit ?? total))
@@ -283,13 +257,7 @@ export const readStream = async (
 };
 
 /** Lists the distinct values of a column as text, ascending, without nulls and empty text. It asks the manifest where that knows, and the engine where it does not. */
-export const readDistinct = async (
-  warehouse: Warehouse,
-  source: TableSource,
-  column: string,
-  limit: number,
-  given: RunOptions = {},
-): Promise<Distinct> => {
+export const readDistinct = async (warehouse: Warehouse, source: TableSource, column: string, limit: number, given: RunOptions = {}) => {
   const options = named(source, given);
   const { rows, type, noted } = planDistinct(source, column, limit);
   const texts = noted && (await source.notedTexts?.(noted));
@@ -305,8 +273,8 @@ export const readDistinct = async (
   return { values: present.map(String), truncated: values.length > limit };
 };
 
-/** Describes the plan and the statement of a read, and the types of its parameters. Values are left out of the plan too. */
-export const describePlan = (dialect: Dialect, source: TableSource, request: ReadRequest): Description => {
+/** Describes a read as `application/vnd.fieldlake.plan+json`: its plan, its statement and the types of its parameters, without the values. It is not run. */
+export const describePlan = (dialect: Dialect, source: TableSource, request: ReadRequest) => {
   const plan = planRead(source, request, MAX_LIMIT);
   const { sql, values } = compile(printRows(plan, 'json'), dialect);
   return {

@@ -65,13 +65,6 @@ export interface Commit {
   typedBy?: string;
 }
 
-export interface Committed {
-  /** False when every source was known already: the transaction then changed nothing. */
-  added: boolean;
-  version: number;
-  rowCount: number;
-}
-
 const toState = ({ ordinal: _, type, origin, originalKey, ...column }: CatalogueColumn): ColumnState => ({
   ...column,
   type: parseType(type),
@@ -207,10 +200,10 @@ async function changeColumns(
 
 /**
  * Makes staged files visible, in the caller's transaction. Adds and retires files, raises the version, and updates counts, catalogue and sources. Writers of
- * one table wait for each other here. Throws `errors.sourceChanged` (409, worth a retry) when a file to retire or the catalogue has changed meanwhile,
+ * one table wait for each other here. Changes nothing, and answers `added: false`, when every source was known already. Throws `errors.sourceChanged` (409, worth a retry) when a file to retire or the catalogue has changed meanwhile,
  * `errors.tableDeleted` when the table is gone.
  */
-export async function commit(tx: Transaction, change: Commit): Promise<Committed> {
+export async function commit(tx: Transaction, change: Commit) {
   const table = await queries.lockTable(tx, change.tableId);
   if (!table) throw errors.tableDeleted();
   if (change.basedOn !== undefined && change.basedOn !== table.version) throw errors.sourceChanged();

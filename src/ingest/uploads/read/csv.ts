@@ -32,24 +32,6 @@ interface CsvSource extends FileScan {
   missing: readonly string[];
 }
 
-export interface ScannedCsv {
-  header: readonly string[];
-  encoding: Encoding;
-  /** The line that the header begins in, counted from 1. */
-  headerLine: number;
-  /** What the lines above the header hold. */
-  above: readonly string[];
-  /** The row of units below the header, which is no record. */
-  units?: Units;
-  delimiter: string;
-  /** Records written to `records`, each with its place in the file as a first field. */
-  rows: number;
-  /** Whether any field holds a line break, at which a parallel reader could cut. */
-  multiline: boolean;
-  /** Bytes that no record in `records` is longer than. */
-  longest: number;
-}
-
 /** The first rows, each parted by the delimiter that it would have as the header, and where they begin. `line` is that of the first. */
 function lookAtRows(bytes: Buffer, start: number, { kind, final, line: first }: { kind: 'csv' | 'tsv'; final: boolean; line: number }) {
   const rows: { fields: string[]; start: number; line: number }[] = [];
@@ -83,7 +65,7 @@ export async function scanCsv({
   signal,
   maxRecordBytes = MAX_RECORD_BYTES,
   isPart = false,
-}: CsvSource): Promise<ScannedCsv> {
+}: CsvSource) {
   const file = await ReadAhead.open(path, CHUNK);
   try {
     const decoded = new DecodedFile(file, told);
@@ -254,12 +236,18 @@ export async function scanCsv({
     return {
       header,
       encoding: decoded.encoding,
+      /** The line that the header begins in, counted from 1. */
       headerLine,
+      /** What the lines above the header hold. */
       above,
+      /** The row of units below the header, which is no record. */
       units,
       delimiter: mark,
+      /** Records written to `records`, each with its place in the file as a first field. */
       rows,
+      /** Whether any field holds a line break, at which a parallel reader could cut. */
       multiline,
+      /** Bytes that no record in `records` is longer than. */
       longest: 2 * longest + 2 * header.length + LEAST_LONGEST,
     };
   } finally {

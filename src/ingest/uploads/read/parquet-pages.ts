@@ -172,13 +172,7 @@ function passSchema(reader: Reader): number {
   return columns;
 }
 
-interface Footer {
-  rows: number;
-  columns: number;
-  chunks: Chunk[];
-}
-
-async function readFooter(handle: FileHandle, size: number): Promise<Footer> {
+async function readFooter(handle: FileHandle, size: number) {
   const tail = Buffer.alloc(4);
   await handle.read(tail, 0, 4, size - 8);
   const length = tail.readUInt32LE();

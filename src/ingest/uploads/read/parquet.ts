@@ -117,14 +117,8 @@ const CUT = 'The file has these times to the nanosecond; they are kept to the mi
 const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
 const ENDLESS = 'Some of these times are infinite, so they are kept as text.';
 
-/** Times that are kept as text, or cut, by column. */
-interface OddTimes {
-  texts: ReadonlyMap<string, string>;
-  cut: ReadonlySet<string>;
-}
-
-/** Finds columns with a time that microseconds cannot say, or that is infinite, and those with times in nanoseconds of which the engine reads only microseconds. */
-async function findOddTimes(ask: Ask, described: readonly Described[]): Promise<OddTimes> {
+/** Finds columns with a time that microseconds cannot say, or that is infinite, with why they are kept as text, and those with times in nanoseconds of which the engine reads only microseconds. */
+async function findOddTimes(ask: Ask, described: readonly Described[]) {
   const times = described.filter(({ type }) => isTime(type));
   const texts = new Map<string, string>();
   for (let at = 0; at < times.length; at += TEXTS_AT_ONCE) {
@@ -142,7 +136,7 @@ async function findOddTimes(ask: Ask, described: readonly Described[]): Promise<
     });
   }
   const clocks = described.filter(({ type }) => isTime(type) || isTimeOfDay(type));
-  if (clocks.length === 0) return { texts, cut: new Set() };
+  if (clocks.length === 0) return { texts, cut: new Set<string>() };
   const rows = await ask(
     `select name from parquet_schema(getvariable('records')) where type = 'INT96'
       or logical_type like '%NANOS=NanoSeconds%' and (logical_type like '%isAdjustedToUTC=1%' or logical_type like 'TimeType%')`,

@@ -12,22 +12,12 @@ export interface PrincipalOptions {
   authority?: readonly string[];
 }
 
-export interface AccessToken {
-  accessToken: string;
-  expiresAt: Date;
-}
-
 const MOST_BYTES = 64_000;
 const TIMEOUT_MS = 15_000;
 const HOUR = 3_600;
 
-interface Answer {
-  status: number;
-  body: string;
-}
-
-const post = ({ host, port, authority }: PrincipalOptions, headers: Record<string, string>, form: string): Promise<Answer> =>
-  new Promise((resolve, reject) => {
+const post = ({ host, port, authority }: PrincipalOptions, headers: Record<string, string>, form: string) =>
+  new Promise<{ status: number; body: string }>((resolve, reject) => {
     const asked = request(
       { host, port, path: '/oidc/v1/token', method: 'POST', headers, ca: authority && [...authority], timeout: TIMEOUT_MS },
       (answer) => {
@@ -51,7 +41,7 @@ const post = ({ host, port, authority }: PrincipalOptions, headers: Record<strin
  * Asks the workspace for an access token of the service principal. Throws `warehouseRefused` when the workspace refuses, `warehouseUnavailable` when it cannot
  * be asked. Neither error holds the secret.
  */
-export async function requestToken(options: PrincipalOptions): Promise<AccessToken> {
+export async function requestToken(options: PrincipalOptions) {
   const form = new URLSearchParams({ grant_type: 'client_credentials', scope: 'all-apis' }).toString();
   const headers = {
     authorization: `Basic ${Buffer.from(`${encodeURIComponent(options.clientId)}:${encodeURIComponent(options.clientSecret)}`).toString('base64')}`,

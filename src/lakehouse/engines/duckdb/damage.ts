@@ -4,11 +4,6 @@ import { basename, dirname } from 'node:path';
 import { LIST, VARCHAR, listValue, type DuckDBConnection } from '@duckdb/node-api';
 import { ApiError, errors } from '../../../errors.ts';
 
-interface Damage {
-  path: string;
-  problem: string;
-}
-
 const MAGIC = 'PAR1';
 const LEAST_BYTES = 12;
 /** Failures for which no file is to blame: the engine or the machine has reached a limit, or somebody stopped the engine. The files are not examined then. */
@@ -46,7 +41,7 @@ async function problemOfEnds(path: string): Promise<string | undefined> {
   }
 }
 
-async function findDamage(connection: DuckDBConnection, files: readonly string[], failure: string): Promise<Damage | undefined> {
+async function findDamage(connection: DuckDBConnection, files: readonly string[], failure: string) {
   const named = files.find((path) => failure.includes(path));
   if (named !== undefined) return { path: named, problem: failure };
   for (const path of files) {

@@ -12,17 +12,9 @@ export const LAKE_ENVIRONMENT = {
   LAKE_CACHE_MB: z.coerce.number().int().min(1).max(100_000_000).default(4_096),
 };
 
-export interface LakeSettings {
-  place: LakePlace;
-  /** The most bytes that copies may take. */
-  cacheBytes: number;
-}
-
 /** Reads which lake the settings ask for. Throws StartError for a lake in a bucket when no bucket is named. */
-export function readLakeSettings(
-  { LAKE, LAKE_CACHE_MB }: z.infer<z.ZodObject<typeof LAKE_ENVIRONMENT>>,
-  bucket: string | undefined,
-): LakeSettings {
+export function readLakeSettings({ LAKE, LAKE_CACHE_MB }: z.infer<z.ZodObject<typeof LAKE_ENVIRONMENT>>, bucket: string | undefined) {
   if (LAKE === 'bucket' && bucket === undefined) throw new StartError('LAKE=bucket needs S3_BUCKET and S3_REGION.');
-  return { place: bucket === undefined || LAKE === 'folder' ? 'folder' : `s3://${bucket}`, cacheBytes: LAKE_CACHE_MB * 1_048_576 };
+  const place: LakePlace = bucket === undefined || LAKE === 'folder' ? 'folder' : `s3://${bucket}`;
+  return { place, cacheBytes: LAKE_CACHE_MB * 1_048_576 };
 }
