@@ -52,14 +52,8 @@ export async function readGazetteer(): Promise<Gazetteer> {
   await setImmediate();
   const latitudes = Float64Array.from(towns, ({ lat }) => Number(lat));
   const longitudes = Float64Array.from(towns, ({ lng }) => Number(lng));
-  const byCountry = new Map<string, number[]>();
-  for (const [position, { country }] of towns.entries()) {
-    const members = byCountry.get(country);
-    if (members) members.push(position);
-    else byCountry.set(country, [position]);
-  }
   const within = new Map<string, { index: KDBush; positions: Uint32Array }>();
-  for (const [country, members] of byCountry) {
+  for (const [country, members] of Map.groupBy(towns.keys(), (position) => towns[position]?.country ?? '')) {
     const positions = Uint32Array.from(members);
     within.set(country, { index: indexOf(positions, longitudes, latitudes), positions });
     await setImmediate();

@@ -224,16 +224,8 @@ export class ChangeFeed {
 
   /** Groups the listeners that are not at the horizon into lanes: those at the same position of the same experiment. */
   #lanesBefore(horizon: Position): Listener[][] {
-    const lanes = new Map<string, Listener[]>();
-    for (const listener of this.#listeners) {
-      const { position, question } = listener;
-      if (!position || (position.xid === horizon.xid && position.n === 0)) continue;
-      const key = `${question.experimentId} ${position.xid} ${position.n}`;
-      const lane = lanes.get(key);
-      if (lane) lane.push(listener);
-      else lanes.set(key, [listener]);
-    }
-    return [...lanes.values()];
+    const behind = [...this.#listeners].filter(({ position }) => position && (position.xid !== horizon.xid || position.n !== 0));
+    return [...Map.groupBy(behind, ({ question, position }) => `${question.experimentId} ${position?.xid} ${position?.n}`).values()];
   }
 
   /** Tells the listeners of each lane what happened after their position and before the horizon, as far as they may know it. Then moves them to the horizon. */

@@ -116,9 +116,7 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
   }
   const processedAt = new Date().toISOString();
   const outcome: Outcome = { rows: [], done: [], later: [], again: [] };
-  const byRow = new Map<string, Element[]>();
-  for (const element of elements) byRow.set(element.row.id, [...(byRow.get(element.row.id) ?? []), element]);
-  for (const [id, parts] of byRow) {
+  for (const [id, parts] of Map.groupBy(elements, ({ row }) => row.id)) {
     const answers = parts.map((part) => (part.error === undefined ? results.get(part) : undefined));
     const isMissing = parts.some((part, at) => part.error === undefined && (answers[at] === undefined || answers[at].unfinished === true));
     // the first measurement of a piece that no turn is long enough for is given up, or it would hold up the others for ever

@@ -161,13 +161,8 @@ async function prepareMacro(batch: Batch, macroId: string, all: readonly MacroRo
 
 /** Stages what macros delivered with the measurements, each macro into a table of its own. */
 export async function prepareMacros(batch: Batch, rows: readonly MeasurementRow[]): Promise<Prepared[]> {
-  const byMacro = new Map<string, MacroRow[]>();
-  for (const row of rows)
-    for (const result of row.results) {
-      const list = byMacro.get(result.macroId) ?? [];
-      list.push({ ...row, rawId: row.id, index: 0, result, version: null });
-      byMacro.set(result.macroId, list);
-    }
+  const made = rows.flatMap((row) => row.results.map((result): MacroRow => ({ ...row, rawId: row.id, index: 0, result, version: null })));
+  const byMacro = Map.groupBy(made, ({ result }) => result.macroId);
   const prepared: Prepared[] = [];
   for (const [macroId, delivered] of [...byMacro].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const one = await prepareMacro(batch, macroId, delivered);
