@@ -187,9 +187,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 }
 
 function settle(given: Readonly<Record<string, string | undefined>>) {
-  // blanks would count as 0 where a number is asked for
-  const blank = Object.keys(Environment.shape).find((name) => given[name]?.trim() === '');
-  if (blank !== undefined) throw new ConfigError(`${blank} is not valid: it holds blanks only.`);
+  // files of settings that no shell reads keep quotes and the ends of Windows' lines: DATA_DIR would be another folder
+  const wrapped = Object.keys(Environment.shape).find((name) => /^\s|\s$|^(["']).*\1$/.test(given[name] ?? ''));
+  if (wrapped !== undefined)
+    throw new ConfigError(`${wrapped} is not valid: it begins or ends with a blank or the end of a line, or stands in quotes.`);
   const parsed = Environment.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

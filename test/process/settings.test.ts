@@ -26,7 +26,19 @@ const WRONG: [setting: Record<string, string>, sentence: string][] = [
   [{ LAKE_VERSION_DAYS: '0' }, 'LAKE_VERSION_DAYS is not valid: it must be at least 1.'],
   [{ PLACES_KIND: 'osm' }, 'PLACES_KIND is not valid: it must be one of photon, nominatim.'],
   [{ PLACES_URL: 'places' }, 'PLACES_URL is not valid: it must be a URL such as https://field.example.org.'],
-  [{ PORT: ' ' }, 'PORT is not valid: it holds blanks only.'],
+  ...(
+    [
+      ['PORT', ' '],
+      ['PORT', '3000\r'],
+      ['DATA_DIR', '"/var/lib/fieldlake"'],
+      ['DATA_DIR', "'/var/lib/fieldlake'"],
+      ['DATA_DIR', '/var/lib/fieldlake\r'],
+      ['HOST', ' 127.0.0.1'],
+    ] as const
+  ).map(([name, value]): (typeof WRONG)[number] => [
+    { [name]: value },
+    `${name} is not valid: it begins or ends with a blank or the end of a line, or stands in quotes.`,
+  ]),
   [
     { BASE_URL: 'https://example.org/lake' },
     'BASE_URL is not valid: it must be an origin such as https://field.example.org, without a path.',
