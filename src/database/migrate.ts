@@ -81,6 +81,17 @@ async function requireRights(client: pg.Client): Promise<void> {
     );
 }
 
+/** Checks that a database that has none of ours holds the letters of all languages, and knows large from small ones. Errors: StartError. */
+async function requireLetters(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `select from pg_database where datname = current_database() and pg_encoding_to_char(encoding) = 'UTF8' and lower('Ä') = 'ä'`,
+  );
+  if (rows.length === 0)
+    throw new StartError(
+      "The database of DATABASE_URL lacks letters of many languages: make it by \"create database DATABASE owner ROLE template template0 encoding 'UTF8' locale_provider builtin builtin_locale 'C.UTF-8'\".",
+    );
+}
+
 /** Checks that this role may act as the application role, which all databases of a server share. Errors: StartError. */
 async function requireApplicationRole(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
@@ -109,7 +120,10 @@ export function migrate({
     await client.query('set client_min_messages = warning');
     const migrations = (await listFiles(join(folder, 'migrations'))).map((name) => basename(name, '.sql'));
     await requireBaseline(client, migrations);
-    if ((await listMigrations(client)).length === 0) await requireRights(client);
+    if ((await listMigrations(client)).length === 0) {
+      await requireRights(client);
+      await requireLetters(client);
+    }
     await requireApplicationRole(client);
     const texts = await readViews(folder);
     const digest = hash('sha256', JSON.stringify([migrations, texts]));
