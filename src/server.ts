@@ -102,6 +102,11 @@ export async function startServer(config: Config): Promise<RunningServer> {
     const stopBroker = await runBroker(context);
     const stopWorker = config.worker ? await startWorker(context) : undefined;
     if (!config.worker) context.log.warn('WORKER=off: uploads, messages, exports and letters wait until npm run worker runs somewhere');
+    // we speak no TLS: something that does stands in front
+    if (context.baseUrl.startsWith('https:') && config.web.trustProxyHops === 0)
+      context.log.warn(
+        'TRUST_PROXY_HOPS=0 behind the proxy of an https BASE_URL: all people have its address, and share SIGN_INS_PER_MINUTE',
+      );
     context.sandbox().catch((error: unknown) => context.log.error({ err: error }, 'the macro sandbox did not open'));
     context.ready = true;
     return {

@@ -229,6 +229,7 @@ describe.concurrent('what surrounds a start', () => {
     try {
       await said(server, 'quickstart.json');
       await said(server, 'since 8883 is taken');
+      await said(server, 'TRUST_PROXY_HOPS=0 behind the proxy');
       expect(server.output()).not.toContain('could not be made');
       expect([existsSync(left), existsSync(living)]).toEqual([false, true]);
       rmSync(living, { recursive: true });
@@ -248,6 +249,7 @@ describe.concurrent('what surrounds a start', () => {
     try {
       expect(new URL(server.baseUrl).port).not.toBe('3000');
       await said(server, 'since 3000 is taken; PORT chooses another.');
+      expect(server.output()).not.toContain('TRUST_PROXY_HOPS');
       expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
     } finally {
       await server.kill('SIGTERM');
