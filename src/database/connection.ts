@@ -4,8 +4,12 @@ import { StartError } from '../errors.ts';
 const CONNECT_MS = 15_000;
 /** A machine that is gone is noticed within half a minute. */
 const KEEP_ALIVE_MS = 10_000;
+/** Lifts what the role or the database limits for requests: migrations and backups take as long as the tables are large. */
+const LIFT = `
+  select set_config(name, '0', false) from pg_settings
+  where name ~ '^(statement|lock|transaction|idle_in_transaction_session|idle_session)_timeout$'`;
 
-/** Runs work on a connection of its own. Errors: StartError where there is none, or it is lost meanwhile. */
+/** Runs work on a connection of its own, for as long as it takes. Errors: StartError where there is none, or it is lost meanwhile. */
 export async function useConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
@@ -23,6 +27,7 @@ export async function useConnection<T>(url: string, work: (client: pg.Client) =>
     throw new StartError(`DATABASE_URL leads to no database that can be used: ${message || String(code)}.`, { cause: error });
   }
   try {
+    await client.query(LIFT);
     return await work(client);
   } catch (error) {
     const fatal = error instanceof pg.DatabaseError && error.severity === 'FATAL' ? error : lost;
