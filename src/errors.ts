@@ -66,7 +66,7 @@ const catalogue = {
   rateLimited: say(429, (seconds: number) => `Too many requests. Try again in ${seconds} s.`),
   originNotTrusted: say(
     403,
-    'A write that is authenticated by a cookie must come from a trusted origin; TRUSTED_ORIGINS of the service names them.',
+    'A write that is authenticated by a cookie must come from a page at the BASE_URL of the service or at one of its TRUSTED_ORIGINS.',
   ),
   originMissing: say(403, 'A write that carries a cookie must say where it comes from, in an Origin header.'),
   sessionNotFresh: say(403, 'Sign in again: this needs a session that was begun less than a day ago.'),
