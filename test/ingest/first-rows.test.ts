@@ -25,6 +25,31 @@ async function send(bytes: string | Buffer, reading: ReadingOptions = {}, kind =
   };
 }
 
+describe('the delimiter', () => {
+  const rows = ['1;2,5', '2;3,0', '3;3,5'].join('\n');
+  test.each([
+    ['words with commas in the header', `plot;height, cm\n${rows}`, null],
+    ['a comma in the title', `A. Smith, Leeds\nplot;height\n${rows}`, '“A. Smith, Leeds”'],
+    ['a comma in the title, which is padded', `Trial, Leeds;\n;\nplot;height\n;cm\n${rows}`, '“Trial, Leeds”'],
+    ['commas in the header, where tabs part fields', `plot\theight, cm\n${rows}`.replaceAll(';', '\t'), null],
+    ['semicolons in remarks below commas', 'plot,height (cm)\n1,2.5;low\n2,3.0;low\n3,3.5;low', null],
+  ])('is what parts the rows: %s', async (_what, bytes, above) => {
+    const { file, rows: read } = await send(`${bytes}\n`);
+    expect(file).toMatchObject({
+      status: 'completed',
+      stored: 3,
+      message: above === null ? null : (expect.stringContaining(above) as string),
+    });
+    const [plot, height] = Object.values(read[2]!);
+    expect([plot, height]).toEqual([3, bytes.includes('low') ? '3.5;low' : 3.5]);
+  });
+
+  test('is looked for from the row on that is told to be the header', async () => {
+    const { rows: read } = await send(`a,b\nc,d\nplot;height, cm\n${rows}\n`, { headerRow: 3 });
+    expect(Object.values(read[0]!)).toEqual([1, 2.5]);
+  });
+});
+
 const sheet = async (rows: (string | number | null)[][]) => Buffer.from(await writeXlsx({ sheets: [{ name: 'Data', rows }] }));
 const NOTE = 'The row below the header has units, which stand beside the columns here. It is no record.';
 

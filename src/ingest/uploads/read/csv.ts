@@ -18,7 +18,7 @@ const LEAST_LONGEST = 1_048_576;
 const MOST_TOLD_BYTES = 1_000;
 
 interface CsvSource extends FileScan {
-  /** `csv`: comma, or semicolon or tab when the header has no comma; `tsv`: tab. */
+  /** `csv`: the delimiter is found by its first lines; `tsv`: tab. */
   kind: 'csv' | 'tsv';
   /** What the file is told to be in; UTF-8 unless given. */
   encoding?: Encoding;
@@ -32,13 +32,11 @@ interface CsvSource extends FileScan {
   missing: readonly string[];
 }
 
-/** The first rows, each parted by the delimiter that it would have as the header, and where they begin. `line` is that of the first. */
-function lookAtRows(bytes: Buffer, start: number, { kind, final, line: first }: { kind: 'csv' | 'tsv'; final: boolean; line: number }) {
+/** The first rows, and where they begin. `line` is that of the first. */
+function lookAtRows(bytes: Buffer, start: number, { delimiter, final, line: first }: { delimiter: number; final: boolean; line: number }) {
   const rows: { fields: string[]; start: number; line: number }[] = [];
   for (let at = start; rows.length < MOST_ROWS && at - start < LOOKED_AT_BYTES;) {
-    const line = findLineEnd(bytes, at, final);
-    if (!line) break;
-    const [row] = listRecords(bytes, at, { delimiter: chooseDelimiter(kind, bytes.subarray(at, line.end)), final, most: 1 });
+    const [row] = listRecords(bytes, at, { delimiter, final, most: 1 });
     if (!row) break;
     rows.push({ fields: row.fields, start: at, line: first + countBreaks(bytes, start, at) });
     at = row.next;
@@ -100,7 +98,7 @@ export async function scanCsv({
         continue;
       }
       if (header === undefined) {
-        while (isSought && !window.final && bytes.length - start < LOOKED_AT_BYTES) {
+        while (!window.final && bytes.length - start < LOOKED_AT_BYTES) {
           await window.more();
           ({ bytes, start } = window);
         }
@@ -124,9 +122,10 @@ export async function scanCsv({
           } else await window.more();
           continue;
         }
+        delimiter = named ?? chooseDelimiter(kind, bytes.subarray(start, start + LOOKED_AT_BYTES));
         if (isSought && named === undefined) {
           isSought = false;
-          const looked = lookAtRows(bytes, start, { kind, final: window.final && !isPart, line });
+          const looked = lookAtRows(bytes, start, { delimiter, final: window.final && !isPart, line });
           const place = findHeader(looked.map(({ fields }) => fields));
           const top = looked[place.at];
           if (place.doubt) {
@@ -141,7 +140,6 @@ export async function scanCsv({
           }
           continue;
         }
-        if (firstLine) delimiter = named ?? chooseDelimiter(kind, firstLine);
       }
       findRecord(bytes, start, delimiter, window.final && !isPart, found);
       let { problem } = found;

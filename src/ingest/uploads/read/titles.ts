@@ -1,11 +1,10 @@
 /** Finds the header below titles and blank rows. */
 import { MISSING_MARKS } from '../../typing/readings.ts';
+import { findUsual } from './delimiters.ts';
 import { isValueLike } from './values.ts';
 
 /** How many rows at the beginning are looked at: some instruments write 70 lines about themselves. */
 export const MOST_ROWS = 100;
-/** How many of them, the last ones, say how many fields a record has. */
-const MOST_LAST = 10;
 const MOST_TOLD = 5;
 const MOST_LETTERS = 100;
 
@@ -18,10 +17,8 @@ interface HeaderPlace {
 const isBlank = (text = '') => text.trim() === '' || MISSING_MARKS.includes(text.trim());
 
 /** How many fields most of the last rows have. */
-function countFields(rows: readonly (readonly string[])[]): number | undefined {
-  const last = rows.filter((row) => !row.every(isBlank)).slice(-MOST_LAST);
-  return last.map(({ length }) => length).find((fields) => 2 * last.filter(({ length }) => length === fields).length > last.length);
-}
+const countFields = (rows: readonly (readonly string[])[]): number | undefined =>
+  findUsual(rows.filter((row) => !row.every(isBlank)).map(({ length }) => length));
 
 /** Finds the first row of so many different words with mostly numbers or times below one of them. `isFirst`: above that one there is no number or time. */
 function findWords(rows: readonly (readonly string[])[], fields: number): { at: number; isFirst: boolean } | undefined {
