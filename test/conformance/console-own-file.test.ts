@@ -6,7 +6,7 @@ import { makeExperiment, startConsole, type Console } from '../support/console.t
 const longName = (at: number) => `Fluoreszenz Messung ${at} am dritten Blatt (rel.)`;
 /** Decimal commas, days as they are written in Europe, a column without a name, two of one name, and gaps below merged cells. */
 const FILE = [
-  ['Plot', 'Datum', 'SPAD', 'SPAD', '', 'Höhe [cm]', longName(1), longName(2)].join(';'),
+  ['Parzelle', 'Datum', 'SPAD', 'SPAD', '', 'Höhe [cm]', longName(1), longName(2)].join(';'),
   '1;3.5.2026;41,5;41,0;;120;0,25;0,5',
   ';3.5.2026;43,5;43,0;;n.a.;0,75;0,5',
   '2;17.5.2026;420,0;42,0;;118;0,5;0,5',
@@ -40,7 +40,7 @@ test.each(['desk', 'phone'] as const)('an own file becomes a chart without its o
   const rowOf = (name: RegExp) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
   await rowOf(/^column_5 without a name in the file$/).waitFor();
   expect(
-    await rowOf(/^Plot$/)
+    await rowOf(/^Parzelle$/)
       .getByRole('combobox')
       .locator('option:checked')
       .textContent(),

@@ -35,14 +35,16 @@ export function firstChart(
     const type = isOverTime ? 'line' : 'bar';
     return { type, sources: [...keys, y], ...kept, ...(Object.keys(more).length === 0 ? {} : { aggregation: more }) };
   }
-  const own = columns.filter(({ name }) => !isGiven(name));
+  // plots are numbered in any language, and hardly ever with decimals
+  const rank = ({ name, type }: { name: string; type: string }) => (NAMES.test(name) ? 2 : /INT$/.test(type) ? 1 : 0);
+  const own = columns.filter(({ name }) => !isGiven(name)).toSorted((one, other) => rank(one) - rank(other));
   const ofKind = (kind: Kind) => own.filter(({ type }) => findAxisKind(type) === kind).map(({ name }) => name);
   const [time] = ofKind('temporal');
   const numbers = ofKind('numeric');
   const [latitude, longitude] = [LATITUDE, LONGITUDE].map((pattern) => numbers.find((name) => pattern.test(name)));
   const hasPlaces = latitude !== undefined && longitude !== undefined;
   const all = hasPlaces ? numbers.filter((name) => name !== latitude && name !== longitude) : numbers;
-  const [first, second] = [...all.filter((name) => !NAMES.test(name)), ...all.filter((name) => NAMES.test(name))];
+  const [first, second] = all;
   if (hasPlaces && (time === undefined || first === undefined))
     return {
       type: 'scatter',
