@@ -89,9 +89,9 @@ export const drawAlluvial: SpecMaker = (chart) => {
         },
       ),
       makeLayer(bars, { type: 'rule', strokeWidth: 6, color: pickInk(chart.look).text }, { y, y2: { field: 'high' }, order: undefined }),
-      makeTexts(first, { align: 'right', dx: -8 }),
-      makeTexts(others, { align: 'left', dx: 8 }),
-      makeTexts(titles, { fontWeight: 'bold' }),
+      makeTexts(first, { align: 'right', dx: -8, limit: 150 }),
+      makeTexts(others, { align: 'left', dx: 8, limit: 150 }),
+      makeTexts(titles, { fontWeight: 'bold', limit: 150 }),
     ],
   };
 };

@@ -151,7 +151,7 @@ export function makeSpec(given: Chart, size = USUAL): Spec {
     // without a title there would be no subtitle either
     title: omissions.length === 0 ? title : { text: title || ' ', subtitle: omissions },
     padding: 16,
-    ...makeTheme(chart.look),
+    ...makeTheme(chart.look, size),
     ...(hasRange(chart) ? clip(drawn) : drawn),
   };
 }

@@ -49,8 +49,11 @@ const FONT_SIZE = 11;
 export const pickRamp = ({ theme = 'light', colors = [] }: Pick<Look, 'theme' | 'colors'>, count?: number): object | readonly string[] =>
   colors.length > 1 ? colors : { scheme: 'viridis', ...(count && { count }), ...(theme === 'dark' ? { extent: [0.18, 1] } : {}) };
 
-/** Background and configuration of a Vega-Lite specification. */
-export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize = FONT_SIZE }: Look = {}): Record<string, unknown> {
+/** Background and configuration of a Vega-Lite specification. A title that is much longer than the side that it stands at is cut: the picture would grow with it. */
+export function makeTheme(
+  { theme = 'light', colors, legend = 'right', fontSize = FONT_SIZE }: Look = {},
+  size: Size,
+): Record<string, unknown> {
   const { ground, text, line, grid, colors: usual } = THEMES[theme];
   const category = colors && colors.length > 0 ? colors : usual;
   const labels = { labelColor: text, titleColor: text, labelFontSize: fontSize, titleFontSize: fontSize };
@@ -61,8 +64,10 @@ export function makeTheme({ theme = 'light', colors, legend = 'right', fontSize 
       font: 'DejaVu Sans',
       title: { color: text, fontSize: fontSize + 3, subtitleColor: text, subtitleFontSize: fontSize },
       // a first or last label that is moved into the axis stands on its neighbour
-      axis: { ...labels, labelFlush: false, labelLimit: 140, domainColor: line, tickColor: line, gridColor: grid },
-      header: labels,
+      axis: { ...labels, labelFlush: false, labelLimit: 150, domainColor: line, tickColor: line, gridColor: grid },
+      axisX: { titleLimit: 1.2 * size.width },
+      axisY: { titleLimit: 1.2 * size.height },
+      header: { ...labels, labelLimit: 150 },
       view: { stroke: null },
       mark: { color: category[0] },
       rule: { color: text },

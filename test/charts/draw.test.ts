@@ -521,6 +521,41 @@ describe('what a chart is asked to look like', () => {
   });
 });
 
+test.each(['line', 'area', 'scatter', 'contour', 'heatmap', 'ridge-plot', 'alluvial'] as const)(
+  'a %s grows little with the names of its columns and groups',
+  async (type) => {
+    const sizeOf = async (more: string) => {
+      const name = (text: string) => `${text}${more}`;
+      const { axes, series } = SAMPLE[type];
+      const named = Object.fromEntries(Object.entries(axes).map(([channel, one]) => [channel, { ...one!, title: name(one!.title) }]));
+      const renamed = series.map((one) => ({
+        ...one,
+        ...(one.color === undefined ? {} : { color: name(one.color) }),
+        points:
+          type === 'alluvial'
+            ? Object.fromEntries(
+                Object.entries(one.points).map(([key, texts]) => [
+                  key,
+                  texts.map((text) => (typeof text === 'string' ? name(text) : text)),
+                ]),
+              )
+            : one.points,
+      }));
+      const png = await drawPng({ type, title: '', axes: named, series: renamed });
+      return [png.readUInt32BE(16), png.readUInt32BE(20)] as const;
+    };
+    const [width, height] = await sizeOf('');
+    const [wider, higher] = await sizeOf(' of the third fully expanded leaf at noon under ambient light'.repeat(3));
+    expect([wider / width, higher / height].every((grown) => grown < 1.5)).toBe(true);
+  },
+);
+
+test('a heatmap says the minute of a time', async () => {
+  const times = { x: ['a', 'a'], y: ['2026-05-01T23:50:00Z', '2026-05-02T00:10:00Z'], z: [1, 2] };
+  const axes = { x: axis('plot', 'categorical'), y: axis('at', 'temporal'), z: axis('SPAD') };
+  expect(textsOf(await drawSvg({ type: 'heatmap', title: '', axes, series: one(times) }))).toContain('2026-05-01 23:50');
+});
+
 test('small charts stand in the order of numbers in their names', () => {
   const series = ['1', '11', '2'].map((facet) => ({ name: 'spad', facet, points: { y: [1, 2, 3] } }));
   const spec = makeSpec({ type: 'box-plot', title: '', axes: y, series });
