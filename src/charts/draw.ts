@@ -5,7 +5,7 @@ import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import { drawAlluvial, listFlows } from './alluvial.ts';
 import { basic, sumBars, sumSlices } from './basic.ts';
-import { countPoints, findStep, MOST_LINE_POINTS, nameLegend, type Chart } from './chart.ts';
+import { countPoints, findStep, flatten, MOST_LINE_POINTS, nameLegend, pickNumbers, type Chart } from './chart.ts';
 import { gatherCells, MOST_HEATMAP_CELLS } from './heatmap.ts';
 import { makeTheme, pickGroupColors, type Look, type Size } from './look.ts';
 import { gatherSamples, MOST_SAMPLES } from './samples.ts';
@@ -89,6 +89,11 @@ function listOwnOmissions(chart: Chart): string[] {
   if (GROUPED.has(chart.type)) return first(MOST_SAMPLES, gatherSamples(chart, { byGroup: true }).length, 'groups');
   if (chart.type === 'heatmap') return first(MOST_HEATMAP_CELLS, gatherCells(chart).length, 'cells');
   if (chart.type === 'pie') return countBelow(sumSlices(chart).values(), 'slice');
+  if (chart.type === 'ternary')
+    return countBelow(
+      flatten(chart).map(({ x, y, z }) => Math.min(...pickNumbers([x, y, z]))),
+      'point',
+    );
   const weights = chart.type === 'alluvial' ? listFlows(chart).map(({ weight }) => weight) : [];
   return countBelow(weights, 'flow');
 }

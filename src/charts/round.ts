@@ -14,7 +14,7 @@ const ternary: SpecMaker = (chart) => {
   const place = (a: number, b: number, c: number) => ({ px: (b + 0.5 * c) / (a + b + c), py: (HEIGHT * c) / (a + b + c) });
   const values = pickDots(chart).flatMap((point) => {
     const [a, b, c] = [readNumber(point['x']), readNumber(point['y']), readNumber(point['z'])];
-    return a + b + c > 0 ? [{ ...point, ...place(a, b, c) }] : [];
+    return a + b + c > 0 && Math.min(a, b, c) >= 0 ? [{ ...point, ...place(a, b, c) }] : [];
   });
   const edge = [place(1, 0, 0), place(0, 1, 0), place(0, 0, 1), place(1, 0, 0)].map((corner, o) => ({ ...corner, o }));
   const lines = [0.2, 0.4, 0.6, 0.8].flatMap((share) =>

@@ -86,6 +86,19 @@ test('a slice below zero is left out of a pie, which says so', async () => {
   expect([svg.includes('75 %'), svg.includes('plot 2')]).toEqual([true, false]);
 });
 
+test('a point with a part below zero is left out of a ternary chart, which says so', async () => {
+  const chart = (sand: number[]): Chart => ({
+    type: 'ternary',
+    title: '',
+    axes: { x: numbers, y: numbers, z: numbers },
+    series: [{ name: 'clay', points: { x: sand, y: [5, 6, 7], z: [9, 8, 7] } }],
+  });
+  expect(saidOf(chart([1, 2, 3]))).toEqual([]);
+  expect(saidOf(chart([1, -2, 3]))).toEqual(['1 point is below zero and not drawn.']);
+  const countDots = (svg: string) => svg.match(/<path[^>]*A[^>]*>/g)?.length ?? 0;
+  expect(countDots(await drawSvg(chart([1, 2, 3]))) - countDots(await drawSvg(chart([1, -2, 3])))).toBe(1);
+});
+
 test('a flow below zero is left out of an alluvial chart, which says so', async () => {
   const chart = (value: number[]): Chart => ({
     type: 'alluvial',
