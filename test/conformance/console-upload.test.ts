@@ -205,6 +205,8 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
       await decided.getByLabel('Type of height').selectOption('');
       await says('height', /number, by its values/);
 
+      expect(await decided.getByText('a new column').count()).toBe(0);
+
       // into a table that is there, columns are held against its own
       await choose(page, file('more.csv', 'plot,spad,measured on,tag\n4,leafy,2026-05-04,7\n'));
       await page.getByRole('button', { name: 'Take messy.csv away' }).click();
@@ -213,6 +215,7 @@ describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
       await joining.getByText('what does not fit stays text beside it').waitFor({ timeout: 30_000 });
       await joining.getByRole('combobox', { name: 'Type of tag' }).waitFor();
       expect(await joining.getByRole('combobox').count()).toBe(1);
+      expect(await joining.getByRole('row').filter({ hasText: 'a new column' }).getByRole('rowheader').allTextContents()).toEqual(['tag']);
 
       // of a workbook that is no longer whole nothing can be said, and it can be sent all the same
       await page.getByRole('button', { name: 'Take more.csv away' }).click();

@@ -38,13 +38,15 @@ interface TypeCellProps {
   column: PreviewedColumn;
   /** The type that the column is told to have. */
   told: TypeWord | undefined;
+  /** Whether the rows go into a table that is there. */
+  isThere: boolean;
   isDisabled: boolean;
   /** Undefined where types cannot be told. */
   tell: ((type: TypeWord | undefined) => void) | undefined;
 }
 
 /** The type of a column; a choice where the table has no such column yet. */
-function TypeCell({ column: { name, type, widenedFrom, fit }, told, isDisabled, tell }: TypeCellProps) {
+function TypeCell({ column: { name, type, widenedFrom, fit }, told, isThere, isDisabled, tell }: TypeCellProps) {
   const fitting = said.fit[fit];
   return (
     <>
@@ -63,7 +65,7 @@ function TypeCell({ column: { name, type, widenedFrom, fit }, told, isDisabled, 
         <span title={type.toLowerCase()}>{nameType(type)}</span>
       )}
       {widenedFrom === undefined ? null : <span className="small quiet"> {report.widened(nameType(widenedFrom))}</span>}
-      {fitting === null || (fit === 'new' && tell !== undefined) ? null : <span className="small quiet"> {fitting}</span>}
+      {fitting === null || (fit === 'new' && !isThere) ? null : <span className="small quiet"> {fitting}</span>}
     </>
   );
 }
@@ -244,6 +246,7 @@ function FilePreview({ file, isOpen, chosen, isDisabled, tell, take }: FilePrevi
                     <ColumnCells
                       column={column}
                       told={chosen.types.find((each) => each.column.trim() === name)?.type}
+                      isThere={chosen.tableId !== ''}
                       isDisabled={isDisabled}
                       tell={tell && ((type) => tell(name, type))}
                     />
