@@ -267,6 +267,24 @@ describe('closing an account', () => {
     expect(await counts()).toEqual([1, 1]);
   });
 
+  test('takes no more measurements from the person, whatever they were given before to send with', async () => {
+    const [owner, heir] = [await makePerson(site.db, 'sending'), await makePerson(site.db, 'receiving')];
+    const shared = await makeResource(site.db, 'experiment', { organizationId: owner.workspaceId, createdBy: owner.id });
+    await grant(site.db, shared, { user: heir.id }, 'admin');
+    const urlFor = async () =>
+      (await site.as(owner)('POST', '/api/v1/iot/upload-url', { body: { experimentId: shared.id } })).body.uploadUrl as string;
+    const [before, after] = [await urlFor(), await urlFor()];
+    const put = async (url: string, minute: number) =>
+      (await fetch(url, { method: 'PUT', body: JSON.stringify({ timestamp: `2026-05-01T10:0${minute}:00Z`, sample: { a: 1 } }) })).status;
+    const became = () => site.db.rows(sql('t')`select status, reasons from messages where experiment_id = ${shared.id} order by ordinal`);
+    expect(await put(before, 1)).toBe(200);
+    const stored = { status: 'stored', reasons: {} };
+    await expect.poll(became, { timeout: 20_000 }).toEqual([stored]);
+    expect((await site.as(owner)('DELETE', `/api/v1/users/${owner.id}`)).status).toBe(200);
+    expect(await put(after, 2)).toBe(200);
+    await expect.poll(became, { timeout: 20_000 }).toEqual([stored, { status: 'quarantined', reasons: { 'experiment-denied': 1 } }]);
+  });
+
   test('two who alone answer for something do not both leave it at the same moment', async () => {
     const [owner, helper] = [await makePerson(site.db, 'leaving'), await makePerson(site.db, 'helping')];
     const shared = await makeResource(site.db, 'workbook', { organizationId: owner.workspaceId, createdBy: owner.id });

@@ -38,7 +38,7 @@ export const listUnreachable = (db: Queryable, userId: string) =>
 
 export const deleteResource = (db: Queryable, id: string) => db.run(sql('people.deleteResource')`delete from resources where id = ${id}`);
 
-/** Deletes all by which the person could act: keys, sessions, passkeys, provider accounts, grants, and memberships except that of the personal workspace. */
+/** Deletes all by which the person could act: keys, sessions, passkeys, provider accounts, grants and memberships. */
 export const deleteMeans = (db: Queryable, userId: string) =>
   db.run(sql('people.deleteMeans')`
     with keys as (delete from api_keys where user_id = ${userId}),
@@ -49,8 +49,7 @@ export const deleteMeans = (db: Queryable, userId: string) =>
       revoked as (delete from grants where user_id = ${userId}),
       own_answers as (delete from idempotency_keys where caller_id = ${userId}),
       asked_over as (delete from project_transfer_requests where user_id = ${userId})
-    delete from organization_members where user_id = ${userId}
-      and organization_id not in (select id from organizations where personal_user_id = ${userId})`);
+    delete from organization_members where user_id = ${userId}`);
 
 /**
  * Removes the person from requests and invitations. Cancels their pending requests and erases the messages of all their requests. Deletes invitations and
