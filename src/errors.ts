@@ -253,6 +253,11 @@ const catalogue = {
     403,
     (type: string, id: string) => `This workbook uses ${type} ${id}, which you may not read, so you cannot publish it.`,
   ),
+  workbookTooLarge: say(
+    409,
+    (size: number, most: number) =>
+      `The protocols and macros of this workbook have ${size} bytes of code; ${most} are the most that a version keeps. Shorten them, or use fewer.`,
+  ),
   tableNotFound: say(404, (table: string, near: string = '') => `There is no table '${table}' in this experiment.${near}`),
   tableNameTaken: say(409, (name: string) => `This experiment already has a table named '${name}'.`),
   tableDeleted: say(410, 'The table that this was meant for is gone.'),

@@ -283,6 +283,21 @@ describe('an experiment and its workbook', () => {
     expect((await owner()('GET', `/api/v1/experiments/${id}/flow`)).status).toBe(404);
   });
 
+  test('a version keeps at most 5 MB of code', async () => {
+    const { id } = await experiment();
+    const macros = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) => post('macros', { name, language: 'r', code: '#'.repeat(1_300_000) })),
+    );
+    const cells = macros.map((macro, at) => ({ id: `m${at}`, type: 'macro', payload: { macroId: macro.id, language: 'r' } }));
+    const workbook = await post('workbooks', { name: 'Long', cells: cells.slice(1) });
+    const set = (to: object[]) => owner()('PATCH', `/api/v1/workbooks/${workbook.id}`, { body: { cells: to } });
+    expect((await at(id, 'attach', { workbookId: workbook.id })).status).toBe(200);
+    expect((await set(cells)).status).toBe(200);
+    for (const refused of [await at(id, 'attach', { workbookId: workbook.id }), await at(id, 'upgrade', {})])
+      expect(refused).toMatchObject({ status: 409, body: { code: 'WORKBOOK_TOO_LARGE' } });
+    expect((await owner()('GET', `/api/v1/workbooks/${workbook.id}/versions`)).body).toHaveLength(1);
+  });
+
   test('refusals leave everything as it was: access, hidden references, archived, a flow that breaks its rules', async () => {
     const { workbook } = await full();
     const { id } = await experiment();

@@ -24,7 +24,8 @@ export class AttachmentsController extends ApiController {
   /**
    * Only for owners and admins of the experiment. You must be able to read the workbook. The experiment follows it as it is now: its latest version
    * when it has not changed since, else a new one; the flow is written from the version's cells. A workbook that uses something you may not read
-   * refuses with WORKBOOK_NOT_PUBLISHABLE (403), an archived experiment with EXPERIMENT_ARCHIVED (409).
+   * refuses with WORKBOOK_NOT_PUBLISHABLE (403), one whose protocols and macros have more than 5,000,000 bytes of code with WORKBOOK_TOO_LARGE, an
+   * archived experiment with EXPERIMENT_ARCHIVED (409).
    * @summary Attach a workbook to an experiment
    */
   @Post('{id}/workbook/attach')

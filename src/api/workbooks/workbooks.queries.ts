@@ -56,11 +56,10 @@ export const insertUses = (db: Queryable, id: string, uses: readonly { type: str
 export interface UsedEntity {
   id: string;
   type: 'protocol' | 'macro';
-  /** JSON text for a protocol, source for a macro. */
-  code: string;
+  /** Bytes of its code. */
+  size: number;
   /** Family of a protocol, language of a macro. */
   kind: string;
-  codeDigest: Buffer;
   isReadable: boolean;
 }
 
@@ -71,11 +70,18 @@ export const lockUsed = (db: Queryable, uses: readonly { id: string }[]) =>
 /** Lists the protocols and macros that the cells name and that still exist, and whether this person may read each. */
 export const listUsed = (db: Queryable, userId: string, uses: readonly { type: string; id: string }[]) =>
   db.rows<UsedEntity>(sql('workbooks.listUsed')`
-    select r.id, r.type, coalesce(p.code::text, m.code) as code, coalesce(p.family, m.language) as kind,
-      coalesce(p.code_digest, m.code_digest) as "codeDigest",
+    select r.id, r.type, octet_length(coalesce(p.code::text, m.code)) as size, coalesce(p.family, m.language) as kind,
       exists (select from readable_resources(${userId}, array['protocol', 'macro'], false) readable where readable.id = r.id) as "isReadable"
     from json_to_recordset(${JSON.stringify(uses)}::json) as u (id uuid, type text)
     join resources r on r.id = u.id and r.type = u.type
     left join protocols p on p.id = r.id
     left join macros m on m.id = r.id
     order by r.id`);
+
+/** Lists the code of protocols, as JSON text, and of macros, as it was sent. */
+export const listCode = (db: Queryable, ids: readonly string[]) =>
+  db.rows<{ id: string; type: string; code: string; kind: string }>(sql('workbooks.listCode')`
+    select id, 'protocol' as type, code::text as code, family as kind from protocols where id = any (${ids}::uuid[])
+    union all
+    select id, 'macro', code, language from macros where id = any (${ids}::uuid[])
+    order by id`);
