@@ -186,7 +186,7 @@ export interface NewVisualization {
   chartType: ChartType;
   /** How it looks; at most 100,000 characters as JSON. `image` says which members it honours. */
   config?: Record<string, unknown>;
-  /** What it is drawn from. */
+  /** What it is drawn from; at most 100,000 characters as JSON. */
   dataConfig: DataConfig;
 }
 
@@ -202,6 +202,6 @@ export interface VisualizationPatch {
   chartType?: ChartType;
   /** Replaces how it looks; at most 100,000 characters as JSON. */
   config?: Record<string, unknown>;
-  /** Replaces what it is drawn from. */
+  /** Replaces what it is drawn from; at most 100,000 characters as JSON. */
   dataConfig?: DataConfig;
 }
