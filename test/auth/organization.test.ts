@@ -75,6 +75,17 @@ test('whoever leaves an organization while the database is busy is told so, not 
   }
 });
 
+test('metadata of an organization has at most 10,000 characters', async () => {
+  const { organization } = (await asPerson('wordy')).client;
+  const wordy = (length: number) => ({ said: 'x'.repeat(length - 11) });
+  const { id: organizationId } = must(await organization.create({ name: 'Wordy', slug: 'wordy', metadata: wordy(10_000) }));
+  expect((await organization.create({ name: 'Wordier', slug: 'wordier', metadata: wordy(10_001) })).error).toMatchObject({ status: 400 });
+  expect(must(await organization.update({ organizationId, data: { metadata: wordy(9_999) } }))).toMatchObject({ name: 'Wordy' });
+  expect((await organization.update({ organizationId, data: { metadata: wordy(10_001) } })).error).toMatchObject({ status: 400 });
+  const kept = must(await organization.list()).find(({ id }) => id === organizationId);
+  expect(JSON.stringify(kept?.metadata)).toContain('x'.repeat(9_988));
+});
+
 test('the unmodified better-auth organization client runs a full life', async () => {
   const [ada, bob, eve] = [await asPerson('ada'), await asPerson('bob'), await asPerson('eve')];
   const { organization: mine } = ada.client;

@@ -61,7 +61,7 @@ export interface NewOrganization {
    * @pattern ^(https?://\S*|[^\s:]*)$
    */
   logo?: string | null;
-  /** Any object of your own. */
+  /** Any object of your own; at most 10,000 characters as JSON. */
   metadata?: Record<string, unknown>;
   /** Kind of organization. */
   type?: OrganizationType | null;
@@ -97,7 +97,7 @@ export interface OrganizationChanges {
    * @pattern ^(https?://\S*|[^\s:]*)$
    */
   logo?: string | null;
-  /** Any object of your own; replaces the one before. */
+  /** Any object of your own, at most 10,000 characters as JSON; replaces the one before. */
   metadata?: Record<string, unknown>;
   /** Kind of organization; null takes it away. */
   type?: OrganizationType | null;

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors, refuse } from '../../errors.ts';
-import { listGiven } from '../input/input.service.ts';
+import { listGiven, refuseBody } from '../input/input.service.ts';
 import type {
   CreatedOrganization,
   FullOrganization,
@@ -67,10 +67,19 @@ const withText = (organization: StoredOrganization): ManagedOrganization => ({
   metadata: organization.metadata === null ? null : JSON.stringify(organization.metadata),
 });
 
-/** Makes an organization with the caller as its owner. Errors: slugInvalid, slugReserved, organizationAlreadyExists. */
+/** Characters as JSON: a person's list holds those of all their organizations, to which others may add them. */
+const MOST_METADATA = 10_000;
+
+function checkMetadata(metadata: object | undefined, path: string): void {
+  const size = metadata === undefined ? 0 : JSON.stringify(metadata).length;
+  if (size > MOST_METADATA) throw refuseBody([{ path, message: `has ${size} characters as JSON; at most ${MOST_METADATA} are kept` }]);
+}
+
+/** Makes an organization with the caller as its owner. Errors: invalid input, slugInvalid, slugReserved, organizationAlreadyExists. */
 export const createOrganization = (ctx: Context, caller: Caller, body: NewOrganization): Promise<CreatedOrganization> =>
   ctx.db.transaction(async (tx) => {
     checkSlug(body.slug);
+    checkMetadata(body.metadata, '/metadata');
     const name = body.name.trim();
     if (!(await lockAccount(tx, caller.userId))) throw errors.unauthorized();
     const id = randomUUIDv7();
@@ -120,6 +129,7 @@ export const changeOrganization = (ctx: Context, caller: Caller, id: string, cha
     const { standing } = await lockOwn(tx, caller, id);
     if (!standing.isOwner) throw errors.youAreNotAllowedToUpdateThisOrganization();
     if (standing.isPersonal) throw errors.personalWorkspace();
+    checkMetadata(change.metadata, '/data/metadata');
     const name = change.name?.trim();
     if (change.slug !== undefined) {
       checkSlug(change.slug);
