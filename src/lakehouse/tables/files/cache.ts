@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errors } from '../../../errors.ts';
-import { awaitOrAbort, Turns } from '../../../waiting.ts';
+import { awaitOrAbort } from '../../../waiting.ts';
 import { requireInside } from './files.ts';
 
 /** What the manifest says of a file. */
@@ -98,9 +98,11 @@ export class FileCache {
     try {
       this.#shrink();
       const missing = pinned.filter(([{ path, byteCount }, { coming }]) => coming !== undefined || sizeOf(this.pathOf(path)) !== byteCount);
-      const turns = new Turns(DOWNLOADS);
-      const bring = async (file: FileFacts, entry: Entry) => isHeld && awaitOrAbort(this.#bring(file, entry, fetch), signal);
-      await Promise.all(missing.map(([file, entry]) => turns.take(() => bring(file, entry))));
+      const bring = async () => {
+        for (let next = missing.pop(); next && isHeld; next = missing.pop())
+          await awaitOrAbort(this.#bring(next[0], next[1], fetch), signal);
+      };
+      await Promise.all(Array.from({ length: DOWNLOADS }, bring));
       return release;
     } catch (error) {
       release();
