@@ -1,4 +1,5 @@
 /** Waits for work or for one's turn, and no longer than the caller stays. */
+import { setImmediate } from 'node:timers/promises';
 
 /** Settles as `work` does, or rejects with the signal's reason when that comes first. `work` then goes on, and the caller must see to its end. */
 export const awaitOrAbort = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
@@ -54,4 +55,20 @@ export class Turns {
       else this.#free += 1;
     }
   }
+}
+
+/** Milliseconds of work after which others have their turn. */
+const TURN_MS = 10;
+
+/** Makes something of each item in turn, and lets others have theirs in between when that takes long. */
+export async function makeInTurns<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
+  const made: R[] = [];
+  let since = performance.now();
+  for (const item of items) {
+    made.push(make(item));
+    if (performance.now() - since < TURN_MS) continue;
+    await setImmediate();
+    since = performance.now();
+  }
+  return made;
 }

@@ -2,6 +2,7 @@ import type { Controller } from '@tsoa/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Context } from '../context.ts';
 import { errors } from '../errors.ts';
+import { sendList } from './answers/answers.ts';
 import { expressAuthentication } from './callers/authentication.ts';
 import { getValueCount } from './requests/body.ts';
 import { getContext } from './exchange.ts';
@@ -65,6 +66,8 @@ export function runOperation(route: Route): RequestHandler {
     // a method that streams has sent its answer already
     if (response.headersSent) return;
     for (const [name, value] of Object.entries(controller.getHeaders())) response.set(name, value);
-    response.status(controller.getStatus() ?? route.successStatus ?? 200).json(answer ?? null);
+    response.status(controller.getStatus() ?? route.successStatus ?? 200);
+    if (Array.isArray(answer)) await sendList(response, answer);
+    else response.json(answer ?? null);
   };
 }

@@ -46,3 +46,21 @@ test('the lists of links, members, bindings and tables take page and pageSize', 
   ])
     await expectPages(path);
 });
+
+test('a list of some megabytes comes whole, with its length, and what it holds is what was sent', async () => {
+  const owner = site.as(site.cast.owner);
+  const code = [0.1, 1e15, 'é'.repeat(700_000)];
+  const search = 'as long as a season';
+  const ids = [];
+  for (const name of [`${search} 1`, `${search} 2`]) ids.push(await make('/protocols', { name, family: 'multispeq', code }));
+  const call = { query: { search, pageSize: '100' } };
+  const list = await owner('GET', '/api/v1/protocols', call);
+  expect(list.status).toBe(200);
+  expect(list.body.map((each: { id: string; code: unknown }) => [each.id, each.code])).toEqual(
+    expect.arrayContaining(ids.map((id) => [id, code])),
+  );
+  expect(Number(list.headers.get('content-length'))).toBe(Buffer.byteLength(list.text));
+  expect(list.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  const head = await owner('HEAD', '/api/v1/protocols', call);
+  expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', list.headers.get('content-length')]);
+});

@@ -2,6 +2,7 @@ import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, Success
 import { readPageQuery, sliceList, addEtag } from '../../http/answers/answers.ts';
 import { readBodyMember } from '../../http/requests/body.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { makeInTurns } from '../../waiting.ts';
 import type { CodeVersionSummary } from '../resources/code-versions.model.ts';
 import { countCodeVersions, listCodeVersions } from '../resources/code-versions.service.ts';
 import type { ProtocolMacroLink, ProtocolMacroLinks } from '../resources/links.model.ts';
@@ -26,7 +27,7 @@ export class ProtocolsController extends ApiController {
   public async listProtocols(@Queries() query: LibraryListQuery): Promise<Protocol[]> {
     const filter = makeFilter(this.caller.userId, query);
     const page = readPageQuery(query);
-    const rows = listProtocols(this.ctx.db, filter, page).then((found) => found.map(readProtocol));
+    const rows = listProtocols(this.ctx.db, filter, page).then((found) => makeInTurns(found, readProtocol));
     return this.answerPage(page, rows, countLibrary(this.ctx.db, 'protocol', filter, this.countLimit));
   }
 

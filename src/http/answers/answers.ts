@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { Writable, type Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
+import { makeInTurns } from '../../waiting.ts';
 
 /**
  * Sets the entity tag of a single resource: its version, which If-Match compares, and a digest of this caller's representation,
@@ -180,7 +181,6 @@ const isChunked = ({ httpVersionMajor, httpVersionMinor }: Request) => httpVersi
  */
 export async function sendStream(response: Response, body: Readable, { trailers, isOnlyHere = false }: Sending = {}): Promise<void> {
   await once(body, 'readable');
-  response.status(200);
   if (response.req.method === 'HEAD') {
     body.destroy();
     response.end();
@@ -203,6 +203,21 @@ export async function sendStream(response: Response, body: Readable, { trailers,
   } finally {
     response.off('close', leave);
   }
+}
+
+/** Bytes that are sent at once. */
+const SENT_AT_ONCE = 1_000_000;
+
+/** Sends a list. A hundred protocols may have 170 MB: others have their turn while it is printed, and a long one goes out at the caller's pace. */
+export async function sendList(response: Response, list: readonly unknown[]): Promise<void> {
+  const printed = await makeInTurns(list, (each) => Buffer.from(JSON.stringify(each)));
+  const comma = Buffer.from(',');
+  const items = printed.flatMap((each, at) => (at === 0 ? [each] : [comma, each]));
+  const parts = [Buffer.from('['), ...items, Buffer.from(']')];
+  const length = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  response.type('json');
+  if (length > SENT_AT_ONCE) await sendStream(response.set('Content-Length', String(length)), Readable.from(parts));
+  else response.send(Buffer.concat(parts));
 }
 
 /** Cuts the asked page out of a list that was read whole, and sets its headers. */
