@@ -23,7 +23,7 @@ test('a relying-party id that could never work stops the start', () => {
 });
 
 test('origins, providers and mail are read whole or refused', () => {
-  expect(read({ TRUSTED_ORIGINS: ' https://a.example , https://b.example:8443/' }).web.trustedOrigins).toEqual([
+  expect(read({ TRUSTED_ORIGINS: 'https://a.example , https://b.example:8443/' }).web.trustedOrigins).toEqual([
     'https://a.example',
     'https://b.example:8443',
   ]);

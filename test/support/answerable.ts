@@ -26,10 +26,10 @@ export const breaches = (db: Database) =>
     union all
     select 'two memberships', min(m.id::text) from organization_members m group by m.organization_id, m.user_id having count(*) > 1
     union all
-    select 'a personal workspace that is not solely its owner’s', o.id::text
-    from organizations o
-    where o.personal_user_id is not null
-      and (select array_agg((m.user_id = o.personal_user_id and m.role = 'owner')) from organization_members m where m.organization_id = o.id) is distinct from array[true]
+    select 'a personal workspace that is not solely its owner’s, or of anybody once the account is closed', o.id::text
+    from organizations o join users u on u.id = o.personal_user_id
+    where (select array_agg((m.user_id = o.personal_user_id and m.role = 'owner')) from organization_members m where m.organization_id = o.id)
+      is distinct from case when u.deleted_at is null then array[true] end
     union all
     select 'an organization without an owner', o.id::text
     from organizations o
