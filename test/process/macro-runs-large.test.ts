@@ -58,12 +58,13 @@ test('a run whose measurements cannot be found in the memory of the engine ends,
   // those that are found are read in as many parts as it takes
   const all = [{ column: 'device_id', operator: 'equals', value: 'd' }];
   expect(await run({ filters: all })).toMatchObject({ totalRows: MEASUREMENTS, doneRows: MEASUREMENTS });
-  const { text } = await owner('GET', `/api/v1/experiments/${experimentId}/data`, {
-    query: { tableName: macroId, columns: 'macro_error,length' },
-  });
+  const { body } = await owner('GET', `/api/v1/experiments/${experimentId}/data`, { query: { tableName: macroId } });
+  const rows = body[0].data.rows as { length?: number | null; macro_error: string | null }[];
+  expect(rows).toHaveLength(MEASUREMENTS);
   // on a busy machine a macro may take longer than it may for so much text
-  expect(text).toMatch(/"length":8000000/);
-  expect(text).not.toContain('memory');
+  const ends = rows.map(({ length, macro_error: error }) => length ?? error?.split(':')[0]);
+  process.stdout.write(`${JSON.stringify(ends)}\n`);
+  expect(new Set(['TimeoutError', ...ends])).toEqual(new Set(['TimeoutError', BYTES]));
 });
 
 test(
