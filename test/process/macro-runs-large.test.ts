@@ -63,8 +63,8 @@ test('a run whose measurements cannot be found in the memory of the engine ends,
   expect(rows).toHaveLength(MEASUREMENTS);
   // on a busy machine a macro may take longer than it may for so much text
   const ends = rows.map(({ length, macro_error: error }) => length ?? error?.split(':')[0]);
-  process.stdout.write(`${JSON.stringify(ends)}\n`);
-  expect(new Set(['TimeoutError', ...ends])).toEqual(new Set(['TimeoutError', BYTES]));
+  process.stdout.write(`macros over 8 MB of text: ${ends.filter((end) => end === BYTES).length} of ${MEASUREMENTS} in time\n`);
+  expect(ends.filter((end) => end !== BYTES && end !== 'TimeoutError')).toEqual([]);
 });
 
 test(
