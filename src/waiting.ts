@@ -57,6 +57,26 @@ export class Turns {
   }
 }
 
+/** Runs `work` for every item, so many at once, and answers in the order of the items. Once one has failed, no other is begun. */
+export async function runEach<T, R>(items: readonly T[], atOnce: number, work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const left = items.entries();
+  let isFailed = false;
+  const take = async () => {
+    for (const [index, item] of left) {
+      if (isFailed) return;
+      try {
+        results[index] = await work(item, index);
+      } catch (error) {
+        isFailed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, take));
+  return results;
+}
+
 /** Milliseconds of work after which others have their turn. */
 const TURN_MS = 10;
 

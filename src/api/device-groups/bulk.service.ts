@@ -5,7 +5,8 @@ import { refuseBody } from '../input/input.service.ts';
 import type { BulkDeviceResult, BulkDevicesResult, BulkGroup, NewDevices } from './bulk.model.ts';
 import { addMembers, createGroup } from './device-groups.service.ts';
 import { registerOne } from '../devices/devices.service.ts';
-import { runEach, makeRowCaller, explainFailure } from '../devices/rows.service.ts';
+import { makeRowCaller, explainFailure, ROWS_AT_ONCE } from '../devices/rows.service.ts';
+import { runEach } from '../../waiting.ts';
 
 function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
   if (group && (group.groupId === undefined) === (group.name === undefined))
@@ -16,7 +17,7 @@ function checkedGroup(group: BulkGroup | undefined): BulkGroup | undefined {
 /** Registers devices, each on its own, and has those that are new join the group, if one is named. */
 async function registerEach(ctx: Context, caller: Caller, body: NewDevices, group: BulkGroup | undefined): Promise<BulkDevicesResult> {
   const { deviceType, organizationId } = body;
-  const devices = await runEach(body.devices, async ({ serialNumber, name }): Promise<BulkDeviceResult> => {
+  const devices = await runEach(body.devices, ROWS_AT_ONCE, async ({ serialNumber, name }): Promise<BulkDeviceResult> => {
     try {
       return { serialNumber, device: await registerOne(ctx, caller, { serialNumber, name, deviceType, organizationId }), error: null };
     } catch (error) {

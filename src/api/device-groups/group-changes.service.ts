@@ -4,7 +4,8 @@ import { errors } from '../../errors.ts';
 import { issueCertificate, revokeCertificate, rotateCertificate } from '../devices/certificates.service.ts';
 import type { CertificateBundle } from '../devices/devices.model.ts';
 import { onboardDevice } from '../devices/onboarding.service.ts';
-import { runEach, makeRowCaller, explainFailure } from '../devices/rows.service.ts';
+import { makeRowCaller, explainFailure, ROWS_AT_ONCE } from '../devices/rows.service.ts';
+import { runEach } from '../../waiting.ts';
 import type {
   GroupCertification,
   GroupCredentialsAnswer,
@@ -35,7 +36,7 @@ async function select(ctx: Context, caller: Caller, groupId: string, { deviceIds
  * others.
  */
 async function each<R>(ctx: Context, selected: readonly Selected[], work: (deviceId: string) => Promise<R>) {
-  return runEach(selected, async ({ deviceId, member }) => {
+  return runEach(selected, ROWS_AT_ONCE, async ({ deviceId, member }) => {
     const thingName = member?.isReadable === true ? member.thingName : null;
     if (!member) return { deviceId, thingName, result: null, error: 'This device is not a member of this group.' };
     if (!member.isManageable) return { deviceId, thingName, result: null, error: 'You may not manage this device.' };
@@ -98,7 +99,7 @@ export async function rotateForGroup(
       devices: rows.map(({ deviceId, thingName, result, error }) => ({ deviceId, thingName, credentials: result?.bundle ?? null, error })),
     },
     retire: async () => {
-      await runEach(rows, async ({ result }) => result?.retire());
+      await runEach(rows, ROWS_AT_ONCE, async ({ result }) => result?.retire());
     },
   };
 }

@@ -1,10 +1,9 @@
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
-import { Turns } from '../../waiting.ts';
 
 /** Rows of one call that are worked on at a time. */
-const AT_ONCE = 6;
+export const ROWS_AT_ONCE = 6;
 
 /** Makes the caller for one row of many. Each row is a change of its own, of which nothing is kept for an Idempotency-Key. */
 export const makeRowCaller = (caller: Caller): Caller => ({ ...caller, created: (_tx, answer) => Promise.resolve(answer) });
@@ -14,10 +13,4 @@ export function explainFailure(ctx: Context, error: unknown): string {
   if (error instanceof ApiError && error.status < 500) return error.message;
   ctx.log.warn({ err: error }, 'one of many failed');
   return error instanceof ApiError && error.status === 503 ? error.message : 'Something went wrong on our side; try this one again.';
-}
-
-/** Runs `work` for every item, so many at once, and answers in the order of the items. */
-export function runEach<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
-  const turns = new Turns(AT_ONCE);
-  return Promise.all(items.map((item, index) => turns.take(() => work(item, index))));
 }

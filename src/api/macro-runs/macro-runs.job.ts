@@ -11,7 +11,7 @@ import { readStream } from '../../lakehouse/read/read.ts';
 import type { ItemResult } from '../../sandbox/job.ts';
 import { isOutOfMemory } from '../../lakehouse/terms/memory.ts';
 import { isStorageFull } from '../../storage/full.ts';
-import { Turns } from '../../waiting.ts';
+import { runEach } from '../../waiting.ts';
 import { openSource } from '../data/data.service.ts';
 import {
   claimWork,
@@ -261,7 +261,6 @@ export async function runWaitingMacros(ctx: Context, signal: AbortSignal): Promi
     await startQueued(ctx, signal);
     const waiting = await listDue(ctx.db, 100);
     if (waiting.length === 0) return;
-    const turns = new Turns(AT_ONCE);
-    await Promise.all(waiting.map((experimentId) => turns.take(async () => signal.aborted || runOne(ctx, experimentId, signal))));
+    await runEach(waiting, AT_ONCE, async (experimentId) => signal.aborted || runOne(ctx, experimentId, signal));
   }
 }

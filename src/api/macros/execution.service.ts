@@ -5,7 +5,7 @@ import { ApiError, errors } from '../../errors.ts';
 import { readFullJson } from '../../json.ts';
 import { normaliseInput } from '../../sandbox/input.ts';
 import { BATCH_BYTES, printMacroError, type BatchResult, type ItemResult, type MacroItem } from '../../sandbox/job.ts';
-import { Turns } from '../../waiting.ts';
+import { runEach } from '../../waiting.ts';
 import { refuseBody } from '../input/input.service.ts';
 import { listKept, listLive, type Runnable } from './execution.queries.ts';
 import type { MacroBatch, MacroBatchItem, MacroBatchItemResult, MacroBatchResult, MacroRun, MacroRunResult } from './macros.model.ts';
@@ -202,7 +202,6 @@ export async function executeBatch(ctx: Context, caller: Caller, body: MacroBatc
     }
   };
 
-  const turns = new Turns(AT_ONCE);
-  await Promise.all(Array.from(groups, ([key, group]) => turns.take(() => runGroup(key, group))));
+  await runEach([...groups], AT_ONCE, ([key, group]) => runGroup(key, group));
   return { success: true, results, errors: failures };
 }

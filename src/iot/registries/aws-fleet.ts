@@ -1,6 +1,6 @@
 /** Who is connected, from AWS's fleet index. */
 import { SearchIndexCommand, type IoTClient } from '@aws-sdk/client-iot';
-import { Turns } from '../../waiting.ts';
+import { runEach } from '../../waiting.ts';
 import type { Connectivity } from '../registry.ts';
 
 /** A query may have 1,000 characters. Terms beyond these limits start another one. */
@@ -28,7 +28,6 @@ export async function searchConnectivity(
   thingNames: readonly string[],
 ): Promise<ReadonlyMap<string, Connectivity> | null> {
   const found = new Map<string, Connectivity>();
-  const turns = new Turns(AT_ONCE);
   const search = async (queryString: string) => {
     let nextToken: string | undefined;
     do {
@@ -46,7 +45,7 @@ export async function searchConnectivity(
     } while (nextToken);
   };
   try {
-    await Promise.all(printFleetQueries(thingNames).map((query) => turns.take(() => search(query))));
+    await runEach(printFleetQueries(thingNames), AT_ONCE, search);
     return found;
   } catch {
     return null;

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errors } from '../../../errors.ts';
-import { awaitOrAbort } from '../../../waiting.ts';
+import { awaitOrAbort, runEach } from '../../../waiting.ts';
 import { requireInside } from './files.ts';
 
 /** What the manifest says of a file. */
@@ -98,11 +98,7 @@ export class FileCache {
     try {
       this.#shrink();
       const missing = pinned.filter(([{ path, byteCount }, { coming }]) => coming !== undefined || sizeOf(this.pathOf(path)) !== byteCount);
-      const bring = async () => {
-        for (let next = missing.pop(); next && isHeld; next = missing.pop())
-          await awaitOrAbort(this.#bring(next[0], next[1], fetch), signal);
-      };
-      await Promise.all(Array.from({ length: DOWNLOADS }, bring));
+      await runEach(missing, DOWNLOADS, ([file, entry]) => awaitOrAbort(this.#bring(file, entry, fetch), signal));
       return release;
     } catch (error) {
       release();
