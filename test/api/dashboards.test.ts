@@ -155,7 +155,7 @@ describe('dashboards', () => {
       const answer = await owner('POST', `/api/v1/experiments/${id}/dashboards`, { body: { name: 'Board', widgets } });
       return answer.status === 400 ? answer.body.errors : answer.status;
     };
-    const wordy = [{ path: '/widgets', message: expect.stringMatching(/^have \d+ characters as JSON; at most 1000000 are kept$/) }];
+    const wordy = [{ path: '/widgets', message: expect.stringMatching(/^has \d+ characters as JSON; at most 1000000 are kept$/) }];
     expect(await send('<b>'.repeat(10_000), '<b>'.repeat(10_001))).toEqual([
       { path: '/widgets', message: 'hold 20001 tags in their texts; at most 20000 are cleaned' },
     ]);

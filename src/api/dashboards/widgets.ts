@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import sanitizeHtml from 'sanitize-html';
 import { z } from 'zod';
 import { column, filterOperator, filtersShape, filterValue } from '../input/filters.service.ts';
-import { readShape, refuseBody } from '../input/input.service.ts';
+import { printBounded, readShape, refuseBody } from '../input/input.service.ts';
 import type { DashboardLayout, DashboardWidget } from './dashboards.model.ts';
 
 const whole = (least: number, most: number) => z.number().int().min(least).max(most);
@@ -106,18 +106,12 @@ const MOST_CHARACTERS = 1_000_000;
 /** The cleaner takes time by the square of how many tags nest: 0.2 s for so many, 3 s for what one text could hold. */
 const MOST_TAGS = 20_000;
 
-function refuseLong(widgets: readonly DashboardWidget[]): void {
-  const size = JSON.stringify(widgets).length;
-  if (size > MOST_CHARACTERS)
-    throw refuseBody([{ path: '/widgets', message: `have ${size} characters as JSON; at most ${MOST_CHARACTERS} are kept` }]);
-}
-
 const htmlOf = ({ type, config }: DashboardWidget): string => (type === 'richText' ? (config['html'] as string) : '');
 
 /** Reads the widgets of a body and cleans their texts, each in its own turn of the event loop. Errors: invalid input. */
 export async function readWidgets(given: unknown): Promise<DashboardWidget[]> {
   const widgets = readShape(widgetsShape, given, '/widgets');
-  refuseLong(widgets);
+  printBounded(widgets, '/widgets', MOST_CHARACTERS);
   const tags = widgets.reduce((count, widget) => count + htmlOf(widget).split('<').length - 1, 0);
   if (tags > MOST_TAGS)
     throw refuseBody([{ path: '/widgets', message: `hold ${tags} tags in their texts; at most ${MOST_TAGS} are cleaned` }]);
@@ -130,7 +124,7 @@ export async function readWidgets(given: unknown): Promise<DashboardWidget[]> {
     widget.config = { html };
     await setImmediate();
   }
-  refuseLong(widgets);
+  printBounded(widgets, '/widgets', MOST_CHARACTERS);
   return widgets;
 }
 

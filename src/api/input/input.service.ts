@@ -43,6 +43,13 @@ export function readShape<T>(schema: z.ZodType<T>, value: unknown, root = ''): T
   return result.data;
 }
 
+/** Prints a value as the JSON that is kept of it. `path` is where the body has it (`/metadata`). Errors: invalid input beyond `most` characters. */
+export function printBounded(value: unknown, path: string, most: number): string {
+  const text = JSON.stringify(value);
+  if (text.length > most) throw refuseBody([{ path, message: `has ${text.length} characters as JSON; at most ${most} are kept` }]);
+  return text;
+}
+
 /** Lists which members a body gives a value. Whatever else it holds is no change. `members` names all that the body's type has. */
 export const listGiven = <T extends object>(body: T, members: Record<keyof T & string, true>): string[] =>
   Object.keys(members).filter((member) => body[member as keyof T] !== undefined);

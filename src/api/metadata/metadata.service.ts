@@ -7,7 +7,7 @@ import { printLongNumbers } from '../../json.ts';
 import { auditExperiment } from '../experiments/auditing.service.ts';
 import { lockOpenExperiment, type PartTarget } from '../experiments/open.service.ts';
 import { isReservedColumn } from '../flow/flow.service.ts';
-import { readShape, refuseBody, requireExpected } from '../input/input.service.ts';
+import { printBounded, readShape, refuseBody, requireExpected } from '../input/input.service.ts';
 import { refreshMetadata } from './lake.service.ts';
 import type { Metadata, MetadataRecord, MetadataReplacement, NewMetadataRecord } from './metadata.model.ts';
 import { deleteRecord, findRecord, insertRecord, measureRecords, updateRecord, type StoredRecord } from './metadata.queries.ts';
@@ -23,9 +23,7 @@ export function addDuplicates({ version: _version, ...record }: StoredRecord): M
 }
 
 function checkMetadata(given: Metadata): { metadata: Metadata; size: number } {
-  const size = JSON.stringify(given).length;
-  if (size > MOST_CHARACTERS)
-    throw refuseBody([{ path: '/metadata', message: `has ${size} characters as JSON; at most ${MOST_CHARACTERS} are kept` }]);
+  const size = printBounded(given, '/metadata', MOST_CHARACTERS).length;
   const metadata = readShape(metadataShape, printLongNumbers(given), '/metadata');
   const problems = listMetadataProblems(metadata, isReservedColumn);
   if (problems.length > 0) throw refuseBody(problems);

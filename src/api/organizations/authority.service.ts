@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { isUuid } from '../../database/uuid.ts';
 import { errors, refuse } from '../../errors.ts';
-import { listGiven, refuseBody } from '../input/input.service.ts';
+import { listGiven, printBounded } from '../input/input.service.ts';
 import type {
   CreatedOrganization,
   FullOrganization,
@@ -70,16 +70,11 @@ const withText = (organization: StoredOrganization): ManagedOrganization => ({
 /** Characters as JSON: a person's list holds those of all their organizations, to which others may add them. */
 const MOST_METADATA = 10_000;
 
-function checkMetadata(metadata: object | undefined, path: string): void {
-  const size = metadata === undefined ? 0 : JSON.stringify(metadata).length;
-  if (size > MOST_METADATA) throw refuseBody([{ path, message: `has ${size} characters as JSON; at most ${MOST_METADATA} are kept` }]);
-}
-
 /** Makes an organization with the caller as its owner. Errors: invalid input, slugInvalid, slugReserved, organizationAlreadyExists. */
 export const createOrganization = (ctx: Context, caller: Caller, body: NewOrganization): Promise<CreatedOrganization> =>
   ctx.db.transaction(async (tx) => {
     checkSlug(body.slug);
-    checkMetadata(body.metadata, '/metadata');
+    if (body.metadata !== undefined) printBounded(body.metadata, '/metadata', MOST_METADATA);
     const name = body.name.trim();
     if (!(await lockAccount(tx, caller.userId))) throw errors.unauthorized();
     const id = randomUUIDv7();
@@ -129,7 +124,7 @@ export const changeOrganization = (ctx: Context, caller: Caller, id: string, cha
     const { standing } = await lockOwn(tx, caller, id);
     if (!standing.isOwner) throw errors.youAreNotAllowedToUpdateThisOrganization();
     if (standing.isPersonal) throw errors.personalWorkspace();
-    checkMetadata(change.metadata, '/data/metadata');
+    if (change.metadata !== undefined) printBounded(change.metadata, '/data/metadata', MOST_METADATA);
     const name = change.name?.trim();
     if (change.slug !== undefined) {
       checkSlug(change.slug);

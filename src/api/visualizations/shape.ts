@@ -18,15 +18,19 @@ const source = z.strictObject({
   error: z.enum(CHART_ERRORS).optional(),
 });
 
+/** A list holds a hundred charts, which would not fit the memory with the 9 MB of a whole body each. */
+const isShort = (value: unknown) => JSON.stringify(value).length <= 100_000;
+const LONG = { error: 'has more than 100,000 characters as JSON' };
+
 /** Shape and bounds of a data config; unknown keys are refused. The published API document is made from this shape. */
-export const dataConfigShape = z.strictObject({
-  tableName: z.string().max(255),
-  dataSources: z.array(source).min(1).max(50),
-  filters: filtersShape.optional(),
-  aggregation: aggregationShape.optional(),
-}) as unknown as z.ZodType<DataConfig>;
+export const dataConfigShape = z
+  .strictObject({
+    tableName: z.string().max(255),
+    dataSources: z.array(source).min(1).max(50),
+    filters: filtersShape.optional(),
+    aggregation: aggregationShape.optional(),
+  })
+  .refine(isShort, LONG) as unknown as z.ZodType<DataConfig>;
 
 /** A client's own settings of a chart: any object, bounded. */
-export const configShape = z
-  .record(z.string().max(255), z.unknown())
-  .refine((value) => JSON.stringify(value).length <= 100_000, { error: 'has more than 100,000 characters as JSON' });
+export const configShape = z.record(z.string().max(255), z.unknown()).refine(isShort, LONG);

@@ -21,7 +21,7 @@ export async function readVersion(db: Queryable, workbookId: string, id: string)
   return { ...version, cells: row.cells as WorkbookVersion['cells'], entitySnapshots: readExactJson(snapshots) as EntitySnapshots };
 }
 
-/** Bytes of code that a version keeps at most: sixty protocols of 1.8 MB held everybody up for 14 s. */
+/** Bytes of code that a version keeps at most: 55 protocols of 1.8 MB held everybody up for 14 s. */
 const MOST_CODE = 5_000_000;
 
 async function loadSnapshots(tx: Transaction, ids: readonly string[]) {

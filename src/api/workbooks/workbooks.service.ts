@@ -2,7 +2,7 @@ import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
-import { dropVersion, readShape, refuseBody, type Target } from '../input/input.service.ts';
+import { dropVersion, printBounded, readShape, refuseBody, type Target } from '../input/input.service.ts';
 import { lockForChange, recordChange, settleResource } from '../resources/resources.service.ts';
 import { listCellProblems, cellsShape, countTypes, hashDesign, listUses, type Cell } from './cells.ts';
 import { listProblems } from './problems.ts';
@@ -25,14 +25,7 @@ const LARGEST_METADATA = 100_000;
 const mustFind = async (tx: Queryable, id: string): Promise<WorkbookRow> =>
   (await findWorkbook(tx, id)) ?? refuse(errors.resourceNotFound('workbook'));
 
-function textOf(value: unknown, name: string, most: number): string {
-  const text = JSON.stringify(value);
-  if (text.length > most)
-    throw refuseBody([{ path: `/${name}`, message: `has ${text.length} characters as JSON; at most ${most} are kept` }]);
-  return text;
-}
-
-const printMetadata = (metadata: Record<string, unknown>) => textOf(metadata, 'metadata', LARGEST_METADATA);
+const printMetadata = (metadata: Record<string, unknown>) => printBounded(metadata, '/metadata', LARGEST_METADATA);
 
 function checkedCells(given: unknown): Cell[] {
   const cells = readShape(cellsShape, given, '/cells');
@@ -42,7 +35,7 @@ function checkedCells(given: unknown): Cell[] {
 }
 
 const contentOf = (cells: readonly Cell[]) => ({
-  cells: textOf(cells, 'cells', LARGEST),
+  cells: printBounded(cells, '/cells', LARGEST),
   designDigest: hashDesign(cells),
   cellTypeCounts: JSON.stringify(countTypes(cells)),
 });
