@@ -49,7 +49,9 @@ const FONT_SIZE = 11;
 export const pickRamp = ({ theme = 'light', colors = [] }: Pick<Look, 'theme' | 'colors'>, count?: number): object | readonly string[] =>
   colors.length > 1 ? colors : { scheme: 'viridis', ...(count && { count }), ...(theme === 'dark' ? { extent: [0.18, 1] } : {}) };
 
-/** Background and configuration of a Vega-Lite specification. A title that is much longer than the side that it stands at is cut: the picture would grow with it. */
+/**
+ * Background and configuration of a Vega-Lite specification. A title that is much longer than the side that it stands at is cut: the picture would grow with it.
+ */
 export function makeTheme(
   { theme = 'light', colors, legend = 'right', fontSize = FONT_SIZE }: Look = {},
   size: Size,

@@ -168,8 +168,8 @@ interface RowsOf extends Omit<FileReading, 'refusals'> {
 }
 
 /**
- * Types `bronze_records`, stages its rows for the commit that puts them into their table, and writes anew those files of the table whose columns they widen. Throws NotPlain when JSON has to be read the long
- * way.
+ * Types `bronze_records`, stages its rows for the commit that puts them into their table, and writes anew those files of the table whose columns they widen.
+ * Throws NotPlain when JSON has to be read the long way.
  */
 export async function stageRows(
   { db, staging, pipelines }: IngestDeps,

@@ -47,7 +47,10 @@ export class Engines {
     return this.#all.reduce((sum, { running }) => sum + running, 0);
   }
 
-  /** Chooses the engine for a read, with the source as that engine knows it, and waits until it can see the tables. Throws the planner's 400s of filters and `lakeNotPublished`. */
+  /**
+   * Chooses the engine for a read, with the source as that engine knows it, and waits until it can see the tables. Throws the planner's 400s of filters and
+   * `lakeNotPublished`.
+   */
   async choose(source: TableSource, request: ReadRequest = {}) {
     const { files, tables, mostBytes, published } = this.#options;
     if (files && (!tables || (await bytesOf(source, request)) <= mostBytes)) return { warehouse: files, source };

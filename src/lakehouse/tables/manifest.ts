@@ -200,8 +200,8 @@ async function changeColumns(
 
 /**
  * Makes staged files visible, in the caller's transaction. Adds and retires files, raises the version, and updates counts, catalogue and sources. Writers of
- * one table wait for each other here. Changes nothing, and answers `added: false`, when every source was known already. Throws `errors.sourceChanged` (409, worth a retry) when a file to retire or the catalogue has changed meanwhile,
- * `errors.tableDeleted` when the table is gone.
+ * one table wait for each other here. Changes nothing, and answers `added: false`, when every source was known already. Throws `errors.sourceChanged` (409,
+ * worth a retry) when a file to retire or the catalogue has changed meanwhile, `errors.tableDeleted` when the table is gone.
  */
 export async function commit(tx: Transaction, change: Commit) {
   const table = await queries.lockTable(tx, change.tableId);

@@ -117,7 +117,10 @@ const CUT = 'The file has these times to the nanosecond; they are kept to the mi
 const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
 const ENDLESS = 'Some of these times are infinite, so they are kept as text.';
 
-/** Finds columns with a time that microseconds cannot say, or that is infinite, with why they are kept as text, and those with times in nanoseconds of which the engine reads only microseconds. */
+/**
+ * Finds columns with a time that microseconds cannot say, or that is infinite, with why they are kept as text, and those with times in nanoseconds of which
+ * the engine reads only microseconds.
+ */
 async function findOddTimes(ask: Ask, described: readonly Described[]) {
   const times = described.filter(({ type }) => isTime(type));
   const texts = new Map<string, string>();
