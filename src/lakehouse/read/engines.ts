@@ -1,4 +1,6 @@
 /** Chooses the engine for a read. DuckDB opens the files of a version; Databricks opens the same version of the Delta table. */
+import { errors } from '../../errors.ts';
+import { Kept } from '../../kept.ts';
 import { findKnownRows, dropEmptyFiles } from './count.ts';
 import type { LiveTable, TableRows } from '../terms/plan.ts';
 import type { TableSource } from '../terms/source.ts';
@@ -8,8 +10,8 @@ import type { ReadRequest } from '../ask/request.ts';
 import type { Warehouse } from '../terms/warehouse.ts';
 
 interface EnginesOptions {
-  /** The engine that opens files; undefined where it is not to be used. */
-  files: Warehouse | undefined;
+  /** Opens the engine that opens files, when it is first used; undefined where it is not to be used. */
+  openFiles: (() => Promise<Warehouse>) | undefined;
   /** The engine that opens tables; undefined where there is none. */
   tables: Warehouse | undefined;
   /** With both engines: a read of more bytes of files than this is read from tables. */
@@ -34,17 +36,27 @@ const NO_ENGINE = 'No engine is left to read with.';
 
 export class Engines {
   readonly #options: EnginesOptions;
-  readonly #all: readonly Warehouse[];
+  readonly #files: Kept<Warehouse> | undefined;
+  readonly #open: Warehouse[];
+  #closed = false;
 
   constructor(options: EnginesOptions) {
+    const { openFiles, tables } = options;
+    if (!openFiles && !tables) throw new TypeError(NO_ENGINE);
     this.#options = options;
-    this.#all = [options.files, options.tables].filter((each) => each !== undefined);
-    if (this.#all.length === 0) throw new TypeError(NO_ENGINE);
+    this.#open = tables ? [tables] : [];
+    this.#files =
+      openFiles &&
+      new Kept(async () => {
+        const opened = await openFiles();
+        this.#open.push(opened);
+        return opened;
+      });
   }
 
   /** The number of statements that run now. */
   get running(): number {
-    return this.#all.reduce((sum, { running }) => sum + running, 0);
+    return this.#open.reduce((sum, { running }) => sum + running, 0);
   }
 
   /**
@@ -52,8 +64,9 @@ export class Engines {
    * `lakeNotPublished`.
    */
   async choose(source: TableSource, request: ReadRequest = {}) {
-    const { files, tables, mostBytes, published } = this.#options;
-    if (files && (!tables || (await bytesOf(source, request)) <= mostBytes)) return { warehouse: files, source };
+    if (this.#closed) throw errors.shuttingDown();
+    const { tables, mostBytes, published } = this.#options;
+    if (this.#files && (!tables || (await bytesOf(source, request)) <= mostBytes)) return { warehouse: await this.#files.get(), source };
     if (!tables) throw new TypeError(NO_ENGINE);
     await published(tablesOf(source));
     // an engine that opens tables has no use for the places of rows in files
@@ -62,19 +75,22 @@ export class Engines {
 
   /** Whether `forSmall` opens files, which it sees as soon as they are committed. */
   get opensFiles(): boolean {
-    return this.#options.files !== undefined;
+    return this.#files !== undefined;
   }
 
   /** Chooses the engine for a small table that only the service reads. Throws `lakeNotPublished`. */
   async forSmall({ live }: TableRows): Promise<Warehouse> {
-    const { files, tables, published } = this.#options;
-    if (files) return files;
+    if (this.#closed) throw errors.shuttingDown();
+    const { tables, published } = this.#options;
+    if (this.#files) return this.#files.get();
     if (!tables) throw new TypeError(NO_ENGINE);
     await published(live ? [live] : []);
     return tables;
   }
 
   async close(): Promise<void> {
-    for (const each of this.#all) await each.close();
+    this.#closed = true;
+    await this.#files?.made;
+    for (const each of this.#open) await each.close();
   }
 }
