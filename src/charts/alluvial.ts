@@ -1,7 +1,8 @@
 import { readJson } from '../json.ts';
 import { flatten, NO_VALUE, printText, nameAxis, type Chart } from './chart.ts';
 import { pickInk } from './look.ts';
-import { makeLayer, makeTexts, type SpecMaker } from './spec.ts';
+import { byName } from './order.ts';
+import { makeLayer, makeSplit, makeTexts, type SpecMaker } from './spec.ts';
 
 interface Band {
   low: number;
@@ -14,7 +15,7 @@ function stack(weights: ReadonlyMap<string, number>): Map<string, Band> {
   let low = 0;
   return new Map(
     [...weights]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .sort(([a], [b]) => byName.compare(a, b))
       .map(([name, weight]) => {
         const band = { low, high: low + weight / total };
         low = band.high;
@@ -48,7 +49,7 @@ export const drawAlluvial: SpecMaker = (chart) => {
   const total = rows.reduce((sum, { weight }) => sum + weight, 0) || 1;
   const ribbons = stages.slice(1).flatMap((_, stage) => {
     const filled = [new Map<string, number>(), new Map<string, number>()];
-    const flows = [...weigh((names) => JSON.stringify([names[stage], names[stage + 1]]))].sort(([a], [b]) => (a < b ? -1 : 1));
+    const flows = [...weigh((names) => JSON.stringify([names[stage], names[stage + 1]]))].sort(([a], [b]) => byName.compare(a, b));
     return flows.flatMap(([key, weight], index) => {
       const [from = '', to = ''] = readJson(key) as string[];
       const ends = [from, to].map((name, side) => {
@@ -85,7 +86,13 @@ export const drawAlluvial: SpecMaker = (chart) => {
           y2: { field: 'high' },
           order: undefined,
           detail: { field: 'r', type: 'nominal' },
-          color: { field: 's', type: 'nominal', legend: null },
+          color: {
+            ...makeSplit(
+              chart,
+              ribbons.map(({ s }) => s),
+            ),
+            legend: null,
+          },
         },
       ),
       makeLayer(bars, { type: 'rule', strokeWidth: 6, color: pickInk(chart.look).text }, { y, y2: { field: 'high' }, order: undefined }),

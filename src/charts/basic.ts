@@ -14,7 +14,8 @@ import {
   type Point,
 } from './chart.ts';
 import { pickInk } from './look.ts';
-import { makeColor, makeField, makeX, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
+import { byName, orderNames } from './order.ts';
+import { makeColor, makeField, makeSplit, makeX, isSplit, listSplits, type Spec, type SpecMaker } from './spec.ts';
 
 /** The round end of a stroke shows a value that has no neighbour to draw a line to. */
 const STROKE = { strokeCap: 'round' };
@@ -147,7 +148,7 @@ const traces =
     const kinds = new Set(chart.series.map((one) => findKind(one, usual)));
     const isDual = chart.axes['y2'] !== undefined;
     const bars = chart.series.filter((one) => findKind(one, usual) === 'bar').map((one) => nameLegend(chart, one));
-    const names = [...new Set(bars)].sort();
+    const names = [...new Set(bars)].sort(byName.compare);
     const isBeside = names.length > 1;
     const hasNames = chart.axes['x']?.kind === 'categorical';
     const room = isBeside && !hasNames ? PLACE_SHARE * findRoom(chart, width) : MOST_BESIDE_PX;
@@ -169,7 +170,7 @@ const traces =
           ...(isTall ? { stack: kind === 'bar' && isShaded(part) ? 'zero' : null } : {}),
           ...(axis === 'secondary' ? { axis: { ...plain.axis, orient: 'right' } } : {}),
         };
-        const place = { x: makeX(chart), ...(kind === 'bar' && isBeside && hasNames ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
+        const place = { x: makeX(chart), ...(kind === 'bar' && isBeside && hasNames ? { xOffset: makeSplit(chart) } : {}) };
         const most = kind === 'line' || kind === 'area' ? MOST_LINE_POINTS : undefined;
         const draw = (points: readonly Point[], more: { xOffset?: number; size?: number }) => {
           const hasErrors = series.some(({ points }) => points['error'] !== undefined);
@@ -272,19 +273,23 @@ const pie: SpecMaker = (chart) => {
   const { ground, text } = pickInk(chart.look);
   const slices = gatherSmall(new Map([...sumSlices(chart)].filter(([, value]) => value >= 0)));
   const total = slices.reduce((sum, [, value]) => sum + value, 0);
-  const shared = slices.map(([labels, values]) => {
-    const share = (100 * values) / total;
-    return { labels, values, p: share >= 4 ? `${share.toFixed(share < 10 ? 1 : 0)} %` : '' };
-  });
+  const shared = slices
+    .toSorted(([a], [b]) => byName.compare(a, b))
+    .map(([labels, values], o) => {
+      const share = (100 * values) / total;
+      return { labels, values, o, p: share >= 4 ? `${share.toFixed(share < 10 ? 1 : 0)} %` : '' };
+    });
   const theta = { field: 'values', type: 'quantitative', stack: true };
-  const color = { field: 'labels', type: 'nominal', title: chart.axes['labels']?.title ?? '' };
+  const order = { field: 'o', type: 'quantitative' };
+  const scale = orderNames(slices.map(([name]) => name));
+  const color = { field: 'labels', type: 'nominal', title: chart.axes['labels']?.title ?? '', ...(scale && { scale }) };
   return {
     data: { values: shared },
     layer: [
-      { mark: { type: 'arc', stroke: ground }, encoding: { theta, color } },
+      { mark: { type: 'arc', stroke: ground }, encoding: { theta, order, color } },
       ...[{ stroke: ground, strokeWidth: 4 }, {}].map((halo) => ({
         mark: { type: 'text', radius: { expr: 'min(width, height) / 2 - 45' }, fontSize: 14, fill: text, ...halo },
-        encoding: { theta, detail: color, text: { field: 'p', type: 'nominal' } },
+        encoding: { theta, order, detail: color, text: { field: 'p', type: 'nominal' } },
       })),
     ],
   };

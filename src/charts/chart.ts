@@ -27,7 +27,7 @@ export interface Chart {
   seriesLeftOut?: number;
   /** Every group of the column of colours, with those that filters leave out; absent where filters leave out none. */
   groups?: readonly string[];
-  /** The chart of all facets, where one of them is drawn on the same scales as the others. */
+  /** The chart of all facets, where this is one of them. */
   whole?: Chart;
 }
 

@@ -2,7 +2,7 @@
 import { findExtent, findLook, findRangeOfY, nameValues, pickFinite } from './chart.ts';
 import type { AxisKind } from './plotted.model.ts';
 import { listSamples } from './samples.ts';
-import { makeField, makeSeriesColor, type SpecMaker } from './spec.ts';
+import { findSharer, makeField, makeSeriesColor, type SpecMaker } from './spec.ts';
 
 /** 0.3 / 0.1 is a little less than 3. */
 const ROUNDING = 1e-9;
@@ -45,7 +45,7 @@ const histogram: SpecMaker = (chart) => {
   const asked = findLook(chart, 'y').range;
   const samples = listSamples(chart, { byGroup: false });
   // counts of several facets are compared, so that all are cut at the same places
-  const [low, high] = findRangeOfY(chart.whole ?? chart);
+  const [low, high] = findRangeOfY(findSharer(chart));
   const parts = cut(chart.axes['y']?.kind, [low, high]);
   const values = samples.flatMap(({ s, sorted }) => {
     const counts = new Map<number, number>();

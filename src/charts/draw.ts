@@ -8,9 +8,10 @@ import { basic, sumBars, sumSlices } from './basic.ts';
 import { countPoints, findStep, flatten, MOST_LINE_POINTS, nameLegend, pickNumbers, type Chart } from './chart.ts';
 import { gatherCells, MOST_HEATMAP_CELLS } from './heatmap.ts';
 import { makeTheme, pickGroupColors, type Look, type Size } from './look.ts';
+import { byName } from './order.ts';
 import { gatherSamples, MOST_SAMPLES } from './samples.ts';
 import { MOST_PARALLEL, scientific } from './scientific.ts';
-import { listSplits, type Spec, type SpecMaker } from './spec.ts';
+import { listSplits, hasSharedAxes, type Spec, type SpecMaker } from './spec.ts';
 import { statistical } from './statistical.ts';
 
 const MAKERS: Readonly<Record<string, SpecMaker>> = { ...basic, ...statistical, ...scientific, alluvial: drawAlluvial };
@@ -29,9 +30,6 @@ const empty: SpecMaker = () => ({
   encoding: { text: { field: 't', type: 'nominal' } },
 });
 
-/** Plot 2 stands before plot 11. */
-const byName = new Intl.Collator('en', { numeric: true });
-
 /** One picture, or one for each facet, on the same scales unless told otherwise. */
 function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
   const side = Math.min(size.width, size.height);
@@ -44,13 +42,13 @@ function pictures(chart: Chart, maker: SpecMaker, size: Size): Spec {
   };
   if (named.length < 2) return draw(chart, { width, height });
   const columns = Math.min(3, named.length);
-  const isShared = chart.look?.facetScales !== 'own' && !chart.axes['y2'];
+  const isShared = hasSharedAxes(chart);
   return {
     columns,
     ...(isShared ? { resolve: { scale: { x: 'shared', y: 'shared' } } } : {}),
     concat: named.map((facet) => ({
       ...draw(
-        { ...chart, series: chart.series.filter((series) => series.facet === facet), ...(isShared ? { whole: chart } : {}) },
+        { ...chart, series: chart.series.filter((series) => series.facet === facet), whole: chart },
         { width: width / columns, height: height / columns },
       ),
       title: facet,

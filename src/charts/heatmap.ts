@@ -1,6 +1,7 @@
 /** A heatmap: cells side by side, each the mean of its rows. */
 import { flatten, printText, nameAxis, type Chart, type Point } from './chart.ts';
-import { makeField, type SpecMaker } from './spec.ts';
+import { byName } from './order.ts';
+import { makeField, orderCategories, type SpecMaker } from './spec.ts';
 
 /** Names a time for a row or column of cells: by its day, and by its minute when not all times are midnights. */
 const named = (values: readonly unknown[]) => {
@@ -38,7 +39,9 @@ const MOST_LABELS = 100;
 function pickLabels(values: readonly unknown[]): unknown[] | undefined {
   const own = [...new Set(values)];
   if (own.length <= MOST_LABELS) return undefined;
-  const sorted = own.every((value) => typeof value === 'number') ? own.sort((a, b) => a - b) : own.sort();
+  const sorted = own.every((value) => typeof value === 'number')
+    ? own.sort((a, b) => a - b)
+    : own.sort((a, b) => byName.compare(printText(a, ''), printText(b, '')));
   const step = Math.ceil(sorted.length / MOST_LABELS);
   return sorted.filter((_, at) => at % step === 0);
 }
@@ -50,10 +53,13 @@ export const drawHeatmap: SpecMaker = (chart) => {
   const places = gatherCells(chart);
   const isMean = places.length < points.length;
   const drawn = places.slice(0, MOST_HEATMAP_CELLS);
-  const side = (channel: 'x' | 'y') => ({
+  const orderOf = (channel: string) => (chart.axes[channel]?.kind === 'categorical' ? orderCategories(chart, channel)?.domain : undefined);
+  const side = (channel: 'x' | 'y', domain = orderOf(channel)) => ({
     ...makeField(chart, channel),
     type: 'ordinal',
-    scale: {},
+    // the first of the rows is the lowest
+    scale: domain ? { domain: channel === 'y' ? domain.toReversed() : domain } : {},
+    ...(channel === 'y' ? { sort: 'descending' } : {}),
     axis: {
       labelOverlap: true,
       values: pickLabels(drawn.map((cell) => cell[channel])),
@@ -65,7 +71,7 @@ export const drawHeatmap: SpecMaker = (chart) => {
     mark: 'rect',
     encoding: {
       x: side('x'),
-      y: { ...side('y'), sort: 'descending' },
+      y: side('y'),
       color: {
         field: 'z',
         type: 'quantitative',

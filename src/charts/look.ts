@@ -1,4 +1,5 @@
 /** How a chart looks, beside what it shows. Absent members are the drawing's own choice. */
+import { byName } from './order.ts';
 
 export interface AxisLook {
   title?: string;
@@ -94,8 +95,8 @@ export function makeTheme(
 export function pickGroupColors(drawn: readonly string[], all: readonly string[], { theme = 'light' }: Look = {}): string[] {
   const usual = THEMES[theme].colors;
   const free = new Set<string>(usual);
-  const places = new Map(all.toSorted().map((name, place) => [name, place]));
-  return drawn.toSorted().map((name) => {
+  const places = new Map(all.toSorted(byName.compare).map((name, place) => [name, place]));
+  return drawn.toSorted(byName.compare).map((name) => {
     const own: string = usual[(places.get(name) ?? 0) % usual.length] ?? usual[0];
     const [next = own] = free.has(own) ? [own] : free;
     free.delete(next);

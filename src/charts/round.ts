@@ -1,6 +1,6 @@
 import { readNumber, findExtent, pickFinite, pickDots, countPoints, pickNumbers, printText, nameAxis, type Chart } from './chart.ts';
 import { pickInk } from './look.ts';
-import { makeColor, makeLayer, makeTexts, FILLED_LEGEND, makeLegend, makeRampScale, type Spec, type SpecMaker } from './spec.ts';
+import { makeColor, makeLayer, makeTexts, FILLED_LEGEND, makeLegend, makeSplit, makeRampScale, type Spec, type SpecMaker } from './spec.ts';
 
 /** Texts with a halo, so that they can be read over anything. */
 const haloed = (chart: Chart, values: readonly object[], mark: object): Spec[] =>
@@ -56,7 +56,10 @@ const rings = (chart: Chart) =>
   [0.25, 0.5, 0.75, 1].map((radius) => makeLayer(circle(radius), { type: 'line', color: pickInk(chart.look).grid }));
 
 /** A number with the three digits that there is room for beside a mark. */
-export const printShort = (value: number): string => String(Number(value.toPrecision(3)));
+export function printShort(value: number): string {
+  const short = Number(value.toPrecision(3));
+  return Math.abs(short) < 1e9 && Number.isInteger(short) ? short.toLocaleString('en') : String(short);
+}
 
 const mean = (values: readonly unknown[]): number => {
   const numbers = pickNumbers(values);
@@ -108,7 +111,13 @@ const radar: SpecMaker = (chart) => {
         shapes,
         { type: 'line', fillOpacity: 0.1 },
         {
-          color: { field: 's', type: 'nominal', title: groups.length > 0 ? (chart.axes['color']?.title ?? '') : '' },
+          color: {
+            ...makeSplit(
+              chart,
+              asked.map(({ label }) => label),
+            ),
+            title: groups.length > 0 ? (chart.axes['color']?.title ?? '') : '',
+          },
           detail: { field: 'shape', type: 'nominal' },
         },
       ),

@@ -189,6 +189,7 @@ const parallel: SpecMaker = (chart) => {
     }));
   });
   const rows = Math.max(...chart.series.map(countPoints));
+  const colors = (chart.whole ?? chart).series.map(({ color: group }) => group ?? '');
   return {
     data: { values },
     mark: { type: 'line', opacity: rows > 100 ? 0.2 : 0.5 },
@@ -196,7 +197,7 @@ const parallel: SpecMaker = (chart) => {
       x: { field: 'n', type: 'nominal', sort: names, title: null, axis: { labelAngle: 0, labelLimit: 180 } },
       y: { field: 'v', type: 'quantitative', title: 'share of the range' },
       detail: { field: 'row', type: 'nominal' },
-      color: { ...makeColor(chart), legend: makeLegend(chart, { symbolOpacity: 1 }) },
+      color: { ...makeColor(chart, colors), legend: makeLegend(chart, { symbolOpacity: 1 }) },
     },
   };
 };

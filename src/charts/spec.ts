@@ -1,5 +1,6 @@
 import { pickRamp, type AxisLook, type Size } from './look.ts';
 import { NO_VALUE, nameLegend, findLook, splitTitleOf, printText, type Chart } from './chart.ts';
+import { byName, orderNames } from './order.ts';
 import type { AxisKind } from './plotted.model.ts';
 
 /** A piece of a Vega-Lite specification. Field names in it are ours, never a caller's. */
@@ -49,17 +50,29 @@ function axisOf(chart: Chart, channel: string, kind: AxisKind): object | undefin
   return isWhole ? { format: 'd', tickMinStep: 1 } : undefined;
 }
 
+/** Whether the facets of a chart stand on the same axes. */
+export const hasSharedAxes = ({ look, axes }: Chart): boolean => look?.facetScales !== 'own' && axes['y2'] === undefined;
+
+/** The chart whose axes a facet stands on: that of all facets, or its own. */
+export const findSharer = (chart: Chart): Chart => (hasSharedAxes(chart) ? (chart.whole ?? chart) : chart);
+
+/** The scale of the names that a channel has in all facets; see `orderNames`. */
+export const orderCategories = (chart: Chart, channel: string) =>
+  orderNames(findSharer(chart).series.flatMap(({ points }) => points[channel] ?? []));
+
 /** Makes the encoding of a channel by the kind of its column. Times are in UTC, wherever the server is. */
 export function makeField(chart: Chart, channel: string, look: AxisLook = findLook(chart, channel)): Field {
   const shown = chart.axes[channel];
   const kind = shown?.kind ?? 'numeric';
   const axis = axisOf(chart, channel, kind);
   const usual = kind === 'numeric' ? { zero: false } : kind === 'temporal' ? { type: 'utc' } : undefined;
-  const scale = usual && {
-    ...usual,
-    ...(look.scale === 'log' ? { type: 'log' } : {}),
-    ...(look.range ? { domain: look.range, clamp: false, nice: false } : {}),
-  };
+  const scale = usual
+    ? {
+        ...usual,
+        ...(look.scale === 'log' ? { type: 'log' } : {}),
+        ...(look.range ? { domain: look.range, clamp: false, nice: false } : {}),
+      }
+    : orderCategories(chart, channel);
   return {
     field: channel,
     type: TYPES[kind],
@@ -74,19 +87,31 @@ export const makeX = (chart: Chart): object =>
   chart.axes['x'] ? makeField(chart, 'x') : { field: 'i', type: 'quantitative', title: 'row' };
 
 /** The series that a category is split into, in order of name. */
-export const listSplits = (chart: Chart): string[] => [...new Set(chart.series.map((series) => nameLegend(chart, series)))].sort();
+export const listSplits = (chart: Chart): string[] =>
+  [...new Set(chart.series.map((series) => nameLegend(chart, series)))].sort(byName.compare);
 
 /** Whether several series share each category of x. */
 export const isSplit = (chart: Chart): boolean => new Set(chart.series.map(({ color: group }) => group)).size > 1;
 
-export const makeSeriesColor = (chart: Chart): Spec => ({ field: 's', type: 'nominal', title: splitTitleOf(chart) });
+/** Makes the encoding of what the series differ in, in the order of their names: their colours, or their places side by side. */
+export function makeSplit(chart: Chart, names: readonly string[] = listSplits(chart.whole ?? chart)): Spec {
+  const scale = orderNames(names);
+  return { field: 's', type: 'nominal', ...(scale && { scale }) };
+}
 
-/** Colour by the values of a numeric column, else by series. */
-export function makeColor(chart: Chart): Spec {
+export const makeSeriesColor = (chart: Chart, names?: readonly string[]): Spec => ({
+  ...makeSplit(chart, names),
+  title: splitTitleOf(chart),
+});
+
+/** Colour by the values of a column, else by series, whose names are those of the legend unless given. */
+export function makeColor(chart: Chart, names?: readonly string[]): Spec {
   const axis = chart.axes['color'];
-  if (axis && chart.series.some(({ points }) => points['color'] !== undefined))
-    return { field: 'color', type: TYPES[axis.kind], title: axis.title };
-  return makeSeriesColor(chart);
+  if (axis && chart.series.some(({ points }) => points['color'] !== undefined)) {
+    const scale = axis.kind === 'categorical' ? orderCategories(chart, 'color') : undefined;
+    return { field: 'color', type: TYPES[axis.kind], title: axis.title, ...(scale && { scale }) };
+  }
+  return makeSeriesColor(chart, names);
 }
 
 /** What a legend shows for closed lines that are filled: the usual symbol would be a line without colour. */

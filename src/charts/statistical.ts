@@ -2,18 +2,34 @@
 import { findExtent, findLook, findRangeOfY, nameValues, pickDots, pickNumbers, readNumber, type Chart } from './chart.ts';
 import { pickFirstColor, pickInk } from './look.ts';
 import { counted } from './counted.ts';
-import { listSamples, type Sample } from './samples.ts';
-import { makeField, makeSeriesColor, makeX, FILLED_LEGEND, isSplit, makeLegend, listSplits, type Spec, type SpecMaker } from './spec.ts';
+import { gatherSamples, listSamples, MOST_SAMPLES, type Sample } from './samples.ts';
+import {
+  findSharer,
+  makeField,
+  makeSeriesColor,
+  makeSplit,
+  makeX,
+  FILLED_LEGEND,
+  isSplit,
+  makeLegend,
+  listSplits,
+  type Spec,
+  type SpecMaker,
+} from './spec.ts';
 
 /** Encoding of what distributions are compared by: the categories of x, numbers in their order, else the series. */
-function groups(chart: Chart, samples: readonly Sample[]): Spec {
+function groups(chart: Chart): Spec {
   const { x } = chart.axes;
-  if (x === undefined) return { field: 's', type: 'nominal', title: '', axis: { labelAngle: 0 } };
-  const names = [...new Set(samples.map(({ g }) => g))];
-  const series = [{ name: '', points: { x: names } }];
-  const { title, axis } = makeField({ ...chart, series, axes: { x: { ...x, kind: 'categorical' } } }, 'x');
-  const numbers = x.kind === 'numeric' ? names.filter((name) => Number.isFinite(Number(name))) : [];
-  return { type: 'nominal', title, axis, ...(numbers.length > 0 ? { sort: numbers.sort((a, b) => Number(a) - Number(b)) } : {}) };
+  if (x === undefined) return { ...makeSplit(chart), title: '', axis: { labelAngle: 0 } };
+  const names = [...new Set(gatherSamples(findSharer(chart), { byGroup: true }).map(({ g }) => g))];
+  const named: Chart = { ...chart, series: [{ name: '', points: { x: names } }], axes: { x: { ...x, kind: 'categorical' } } };
+  const { title, axis, scale } = makeField({ ...named, whole: named }, 'x');
+  // of more groups than are drawn each facet draws others
+  if (names.length > MOST_SAMPLES) return { type: 'nominal', title, axis };
+  // what is no number comes last
+  const placeOf = (name: string) => (Number.isFinite(Number(name)) ? Number(name) : Infinity);
+  const order = x.kind === 'numeric' ? { domain: names.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)) } : scale;
+  return { type: 'nominal', title, axis, ...(order && { scale: order }) };
 }
 const hasSplits = (chart: Chart) => chart.axes['x'] !== undefined && isSplit(chart);
 
@@ -55,7 +71,7 @@ const boxes: SpecMaker = (chart, { width }) => {
   const band = Math.min(0.8, (80 * Math.max(1, count)) / width);
   const ink = pickInk(chart.look).text;
   const y = makeField(chart, 'y');
-  const place = { x: { ...groups(chart, samples), field: 'g' }, ...(hasSplits(chart) ? { xOffset: { field: 's', type: 'nominal' } } : {}) };
+  const place = { x: { ...groups(chart), field: 'g' }, ...(hasSplits(chart) ? { xOffset: makeSplit(chart) } : {}) };
   const between = (low: string, high: string) => ({ ...place, y: { ...y, field: low }, y2: { field: high } });
   const color = makeSeriesColor(chart);
   return {
@@ -127,7 +143,7 @@ const violins: SpecMaker = (chart) => {
   });
   const y = makeField(chart, 'y');
   const xOffset = { field: 'o', type: 'quantitative', scale: { domain: [-1, 1] } };
-  const at = { x: { ...groups(chart, samples), field: 'x' }, xOffset };
+  const at = { x: { ...groups(chart), field: 'x' }, xOffset };
   const inner = shapes.map(({ x, s, middle: o, low, median, high }) => ({ x, s, o, low, median, high }));
   return {
     layer: [
@@ -177,7 +193,7 @@ const RIDGE_NAMES_PX = 80;
 /** Ridges overlap a little. Their names stand in the room to their left. */
 const ridges: SpecMaker = (chart, { width, height }) => ({
   data: { values: densitiesOf(chart) },
-  facet: { row: { field: 's', type: 'nominal', title: null, header: { labelAngle: 0, labelAlign: 'left' } } },
+  facet: { row: { field: 's', type: 'nominal', sort: listSplits(chart), title: null, header: { labelAngle: 0, labelAlign: 'left' } } },
   spacing: -12,
   spec: {
     width: Math.max(50, width - RIDGE_NAMES_PX),
@@ -186,7 +202,7 @@ const ridges: SpecMaker = (chart, { width, height }) => ({
     encoding: {
       x: { field: 'v', type: 'quantitative', title: nameValues(chart), scale: { domain: findRangeOfY(chart), nice: false } },
       y: { field: 'd', type: 'quantitative', axis: null },
-      color: { field: 's', type: 'nominal', legend: null },
+      color: { ...makeSplit(chart), legend: null },
     },
   },
 });

@@ -341,7 +341,7 @@ describe('what is said of many values is said of all of them', () => {
     const counted = drawn('histogram-2d', { x: alternating, y: alternating }, { x: axis('x'), ...y });
     expect(counted.map(({ n }) => n)).toEqual([3_000, 3_000]);
     expect(drawn('pie', { labels: alternating.map(String), values: alternating }, SAMPLE.pie.axes).map((row) => row['values'])).toEqual([
-      120_000, 60_000,
+      60_000, 120_000,
     ]);
   });
 
@@ -560,6 +560,48 @@ test('small charts stand in the order of numbers in their names', () => {
   const series = ['1', '11', '2'].map((facet) => ({ name: 'spad', facet, points: { y: [1, 2, 3] } }));
   const spec = makeSpec({ type: 'box-plot', title: '', axes: y, series });
   expect(JSON.stringify(spec).match(/"title":"(1|11|2)"/g)).toEqual(['"title":"1"', '"title":"2"', '"title":"11"']);
+});
+
+describe.each(CHART_TYPES)('names of a %s chart', (type) => {
+  /** The chart in three colours, with a facet for each of some names. */
+  const chartOf = (facets: string[], look?: Chart['look']): Chart => {
+    const { axes, series } = SAMPLE[type];
+    const all = facets.flatMap((facet) =>
+      ['control', 'drought', 'late'].flatMap((color) => series.map((own) => ({ ...own, color, facet }))),
+    );
+    return { type, title: '', axes, series: all, groups: ['control', 'drought', 'late'], ...(look && { look }) };
+  };
+  test('stand in the order of a dictionary, and each mark keeps its name', async () => {
+    for (const chart of [chartOf(['control']), chartOf(['control', 'drought']), chartOf(['late', 'drought'], { facetScales: 'own' })]) {
+      // letter by letter a capital comes before all others
+      const renamed = JSON.stringify(chart).replaceAll('"drought"', '"Drought"').replaceAll('"Mo17"', '"mo17"').replaceAll('"b"', '"B"');
+      const [usual, other] = [await drawSvg(chart), await drawSvg(JSON.parse(renamed) as Chart)];
+      // gradients and cuts are numbered through the process
+      const plain = (svg: string) => svg.toLowerCase().replaceAll(/(gradient_|clip)\d+/g, '$1');
+      expect(plain(other) === plain(usual)).toBe(true);
+    }
+  });
+});
+
+test('what has a number in its name stands in the order of the numbers: bars, series, cells, boxes, slices', async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `T${at + 1}`);
+  const values = names.map((_, at) => at + 1);
+  const orderOf = async (chart: Omit<Chart, 'title'>) =>
+    textsOf(await drawSvg({ title: '', ...chart }, { width: 1_200, height: 800 })).filter((text) => names.includes(text));
+  expect(await orderOf({ type: 'bar', axes: grouped, series: one({ x: names, y: values }) })).toEqual(names);
+  expect(await orderOf({ type: 'box-plot', axes: grouped, series: one({ x: names, y: values }) })).toEqual(names);
+  const lines = names.map((color) => ({ name: 'SPAD', color, points: { x: days, y: wave(0) } }));
+  expect(await orderOf({ type: 'line', axes: timed, series: lines })).toEqual(names);
+  const ridges = names.map((color) => ({ name: 'SPAD', color, points: { y: wave(0) } }));
+  expect(await orderOf({ type: 'ridge-plot', axes: y, series: ridges })).toEqual(names);
+  const pie = { labels: axis('treatment', 'categorical'), values: axis('plots') };
+  expect(await orderOf({ type: 'pie', axes: pie, series: one({ labels: names, values }) })).toEqual(names);
+  const sides = { x: axis('row', 'categorical'), y: axis('column', 'categorical'), z: axis('SPAD') };
+  // the axis of y is written from above
+  expect(await orderOf({ type: 'heatmap', axes: sides, series: one({ x: names, y: names, z: values }) })).toEqual([
+    ...names,
+    ...names.toReversed(),
+  ]);
 });
 
 test('a group has the colour that it has among all groups, and never that of another while one is free', () => {
