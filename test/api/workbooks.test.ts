@@ -295,6 +295,11 @@ describe('an experiment and its workbook', () => {
     expect((await set(cells)).status).toBe(200);
     for (const refused of [await at(id, 'attach', { workbookId: workbook.id }), await at(id, 'upgrade', {})])
       expect(refused).toMatchObject({ status: 409, body: { code: 'WORKBOOK_TOO_LARGE' } });
+    const problems = async () =>
+      (await owner()('GET', `/api/v1/workbooks/${workbook.id}/problems`)).body.problems.filter((each: any) => each.severity === 'error');
+    expect(await problems()).toEqual([expect.objectContaining({ code: 'too-much-code', cellId: 'm3' })]);
+    expect((await set([...cells.slice(1), { ...cells[1], id: 'again' }])).status).toBe(200);
+    expect(await problems()).toEqual([]);
     expect((await owner()('GET', `/api/v1/workbooks/${workbook.id}/versions`)).body).toHaveLength(1);
   });
 

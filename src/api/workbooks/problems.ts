@@ -1,21 +1,20 @@
 import { canonicaliseQuestion, isReservedColumn } from '../flow/flow.service.ts';
-import type { Cell } from './cells.ts';
+import { errors } from '../../errors.ts';
+import { listUses, type Cell } from './cells.ts';
 import type { WorkbookProblem } from './workbooks.model.ts';
+import type { UsedEntity } from './workbooks.queries.ts';
 
-/** What is known about a protocol or macro that a cell names. */
-export interface UsedThing {
-  id: string;
-  type: string;
-  /** Family of a protocol, language of a macro. */
-  kind: string;
-  isReadable: boolean;
-}
+/** Bytes of code that a version keeps at most: 55 protocols of 1.8 MB held everybody up for 14 s. */
+export const MOST_CODE = 5_000_000;
+
+/** Bytes of code that the protocols and macros have together. */
+export const sumCode = (things: readonly UsedEntity[]): number => things.reduce((sum, { size }) => sum + size, 0);
 
 type Found = Omit<WorkbookProblem, 'cellId'>;
 const error = (code: WorkbookProblem['code'], message: string): Found => ({ code, severity: 'error', message });
 const warning = (code: WorkbookProblem['code'], message: string): Found => ({ code, severity: 'warning', message });
 
-function referenceProblems(type: 'protocol' | 'macro', id: string, used: ReadonlyMap<string, UsedThing>): Found[] {
+function referenceProblems(type: 'protocol' | 'macro', id: string, used: ReadonlyMap<string, UsedEntity>): Found[] {
   const thing = used.get(id);
   if (thing?.type !== type) return [error(`missing-${type}`, `There is no ${type} ${id}.`)];
   return thing.isReadable ? [] : [error(`unreadable-${type}`, `You may not read ${type} ${id}, so you cannot publish this workbook.`)];
@@ -40,7 +39,7 @@ interface Around {
   cells: readonly Cell[];
   /** The place of each cell. */
   known: ReadonlyMap<string, number>;
-  used: ReadonlyMap<string, UsedThing>;
+  used: ReadonlyMap<string, UsedEntity>;
 }
 
 function cellProblemsOf(cell: Cell, position: number, { cells, known, used }: Around): Found[] {
@@ -71,16 +70,28 @@ function cellProblemsOf(cell: Cell, position: number, { cells, known, used }: Ar
   }
 }
 
+/** Finds the cell from which on the code is more than a version keeps; undefined where a version keeps all of it. */
+function findHeavy(cells: readonly Cell[], things: readonly UsedEntity[]): Cell | undefined {
+  const sizes = new Map(things.map(({ id, size }) => [id, size]));
+  let bytes = 0;
+  const heavy = listUses(cells).find(({ id }) => (bytes += sizes.get(id) ?? 0) > MOST_CODE);
+  return heavy && cells.find((cell) => listUses([cell])[0]?.id === heavy.id);
+}
+
 /** Lists everything that would stop a workbook from working in the field, or that looks like a slip, in the order of its cells. */
-export function listProblems(cells: readonly Cell[], things: readonly UsedThing[]): WorkbookProblem[] {
+export function listProblems(cells: readonly Cell[], things: readonly UsedEntity[]): WorkbookProblem[] {
   const used = new Map(things.map((thing) => [thing.id, thing]));
   const known = new Map(cells.map(({ id }, index) => [id, index]));
+  // how long code is that one may not read is not said
+  const readable = things.filter(({ isReadable }) => isReadable);
+  const heavy = findHeavy(cells, readable);
   const seen = new Set<string>();
   let family: string | undefined;
   return cells.flatMap((cell, position) => {
     const found = cellProblemsOf(cell, position, { cells, known, used });
     if (seen.has(cell.id)) found.push(error('duplicate-cell-id', 'An earlier cell has the same id.'));
     seen.add(cell.id);
+    if (cell === heavy) found.push(error('too-much-code', errors.workbookTooLarge(sumCode(readable), MOST_CODE).message));
     const kind = cell.type === 'protocol' ? used.get(cell.payload.protocolId)?.kind : undefined;
     if (kind !== undefined && kind !== 'generic') {
       if (family !== undefined && kind !== family)

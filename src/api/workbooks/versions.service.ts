@@ -10,6 +10,7 @@ import { replaceFlow } from '../flow/flow.service.ts';
 import { lockWithParts } from '../resources/resources.service.ts';
 import { hashDesign, listUses, dropRunData, type Cell } from './cells.ts';
 import { makeFlow } from './flow.ts';
+import { MOST_CODE, sumCode } from './problems.ts';
 import { clearPin, findLatest, findPin, findVersion, insertVersion, insertVersionUses, setPin } from './versions.queries.ts';
 import type { EntitySnapshots, WorkbookPin, WorkbookVersion } from './workbooks.model.ts';
 import { findWorkbook, listCode, listUsed, lockUsed } from './workbooks.queries.ts';
@@ -20,9 +21,6 @@ export async function readVersion(db: Queryable, workbookId: string, id: string)
   const { snapshots, ...version } = row;
   return { ...version, cells: row.cells as WorkbookVersion['cells'], entitySnapshots: readExactJson(snapshots) as EntitySnapshots };
 }
-
-/** Bytes of code that a version keeps at most: 55 protocols of 1.8 MB held everybody up for 14 s. */
-const MOST_CODE = 5_000_000;
 
 async function loadSnapshots(tx: Transaction, ids: readonly string[]) {
   const code = await listCode(tx, ids);
@@ -51,7 +49,7 @@ async function publish(tx: Transaction, maker: Actor, workbookId: string): Promi
   const entities = await listUsed(tx, maker.userId, uses);
   const hidden = entities.find(({ isReadable }) => !isReadable);
   if (hidden) throw errors.workbookNotPublishable(hidden.type, hidden.id);
-  const size = entities.reduce((sum, entity) => sum + entity.size, 0);
+  const size = sumCode(entities);
   if (size > MOST_CODE) throw errors.workbookTooLarge(size, MOST_CODE);
   const id = randomUUIDv7();
   const version = (latest?.version ?? 0) + 1;

@@ -92,7 +92,7 @@ export class WorkbooksController extends ApiController {
 
   /**
    * For everybody who may read the workbook. Answers what would stop it from working in the field, as you would meet it: missing references, dangling
-   * branches, reserved names.
+   * branches, reserved names, more code than a version keeps.
    * @summary List the problems of a workbook
    */
   @Get('{id}/problems')

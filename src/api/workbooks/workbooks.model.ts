@@ -118,6 +118,7 @@ export type WorkbookProblemCode =
   | 'missing-macro'
   | 'unreadable-protocol'
   | 'unreadable-macro'
+  | 'too-much-code'
   | 'dangling-branch-source'
   | 'dangling-branch-goto'
   | 'dangling-branch-default'
