@@ -12,6 +12,7 @@ export default defineConfig({
       'test/process/{changes,crash,devices,downloads,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
       'test/conformance/{machines,strange-clients,console-questions,console-long-table,schemathesis/schemathesis}.test.ts',
       'test/api/{identities,monitoring,search,upload-previews}.test.ts',
+      'test/contributing/recipes.test.ts',
       'test/auth/revocation.test.ts',
       'test/lakehouse/{kept-rows,oracle,parquet-cut,publisher,seek}.test.ts',
       'test/ingest/{append,csv,late-values,previews,reconciliation}.test.ts',

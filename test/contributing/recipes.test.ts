@@ -51,21 +51,26 @@ test('the five are there, and name only files that exist', () => {
   }
 });
 
-describe.each(recipes)('$name', ({ name, change, tests, added, room }) => {
+/** All changes at once, which need one build, or with SOAK each by itself. */
+const turns = process.env['SOAK'] ? recipes.map((recipe) => [recipe]) : [recipes];
+
+describe.each(turns.map((turn) => ({ turn, names: turn.map(({ name }) => name).join(', ') })))('$names', ({ turn, names }) => {
   test('its tests fail without it, pass with it, and so does its room', () => {
     const began = performance.now();
-    expect(
-      added.filter((file) => !before.failed.some((each) => each.startsWith(file))),
-      `${name}: tests that pass without the change`,
-    ).toEqual([]);
-    apply(name, change + tests);
-    const made = [...(change + tests).matchAll(/^--- \/dev\/null\n\+\+\+ b\/(.+\.ts)$/gm)].map(([, path = '']) => path);
-    execFileSync('npx', ['prettier', '--check', ...made], { cwd: clone.folder, stdio: 'pipe' });
+    for (const { name, change, tests, added } of turn) {
+      expect(
+        added.filter((file) => !before.failed.some((each) => each.startsWith(file))),
+        `${name}: tests that pass without the change`,
+      ).toEqual([]);
+      apply(name, change + tests);
+      const made = [...(change + tests).matchAll(/^--- \/dev\/null\n\+\+\+ b\/(.+\.ts)$/gm)].map(([, path = '']) => path);
+      execFileSync('npx', ['prettier', '--check', ...made], { cwd: clone.folder, stdio: 'pipe' });
+    }
     const built = clone.run('build');
-    expect(built.status, `${name} does not build:\n${built.said}`).toBe(0);
-    const { passed, failed } = clone.test([...added, ...room]);
-    expect(failed, name).toEqual([]);
-    expect(passed, name).toBeGreaterThan(1);
-    process.stdout.write(`${name}: ${passed} tests, ${((performance.now() - began) / 1_000).toFixed(0)} s\n`);
+    expect(built.status, `${names} does not build:\n${built.said}`).toBe(0);
+    const { passed, failed } = clone.test(turn.flatMap(({ added, room }) => [...added, ...room]));
+    expect(failed, names).toEqual([]);
+    expect(passed, names).toBeGreaterThan(turn.length);
+    process.stdout.write(`${names}: ${passed} tests, ${((performance.now() - began) / 1_000).toFixed(0)} s\n`);
   });
 });
