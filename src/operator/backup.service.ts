@@ -9,6 +9,7 @@ import { StartError } from '../errors.ts';
 import { listLog } from '../lakehouse/tables/delta/publisher.ts';
 import { setPlace } from '../lakehouse/tables/files/place.ts';
 import { readJson } from '../json.ts';
+import { isStorageFull } from '../storage/full.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 
 interface Backup extends Snapshot {
@@ -17,6 +18,13 @@ interface Backup extends Snapshot {
   otherFiles: number;
   /** Lake files that the tables name, but that were deleted before they could be copied. */
   missing: string[];
+}
+
+interface BackupOptions {
+  /** Of the database. */
+  url: string;
+  dataDir: string;
+  lake: ObjectStore;
 }
 
 /** Entries of the data folder that are not copied whole: the tables hold `postgres`, the manifest names the files of `lake`, and the rest is made anew. */
@@ -63,14 +71,21 @@ async function requireEmpty(folder: string): Promise<void> {
  * Writes a backup while the service runs: all tables as one moment had them, the files and logs of the lake that they tell of, and everything else of the data folder.
  * `backup.json` comes last: a folder without it is no backup. Errors: StartError.
  */
-export async function makeBackup(
-  { url, dataDir, lake }: { url: string; dataDir: string; lake: ObjectStore },
-  folder: string,
-): Promise<Backup> {
-  const within = relative(await realpath(dataDir), await findPlace(folder));
+export async function makeBackup(options: BackupOptions, folder: string): Promise<Backup> {
+  const within = relative(await realpath(options.dataDir), await findPlace(folder));
   if (!/^\.\.(\/|$)/.test(within) && !isAbsolute(within))
     throw new StartError(`${folder} is in the data folder, and would be copied into itself; name one outside of it.`);
   await requireEmpty(folder);
+  try {
+    return await writeBackup(options, folder);
+  } catch (error) {
+    if (isStorageFull(error))
+      throw new StartError(`There is no room for the backup in ${folder}; what is there of it is none, and can go.`);
+    throw error;
+  }
+}
+
+async function writeBackup({ url, dataDir, lake }: BackupOptions, folder: string): Promise<Backup> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const missing: string[] = [];
   let lakeFiles = 0;

@@ -77,6 +77,21 @@ test.each(Object.entries(TRAPS))('%s is 500 or a closed connection for its calle
   expect(lines.slice(said).join('')).toContain('a failure could not be answered as it should');
 });
 
+test('without another file to open, as the system or the engine says it, the service is overloaded', async () => {
+  const said = [
+    Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE' }),
+    new Error('IO Error: Cannot open file "lake/1.parquet": Too many open files'),
+  ];
+  for (const error of said) {
+    answer = () => {
+      throw error;
+    };
+    const [given] = (await ask('GET')).answers;
+    expect([given?.status, given?.headers['retry-after']]).toEqual([503, '5']);
+    expect(given?.body.toString()).toContain('OVERLOADED');
+  }
+});
+
 test('a trailer that cannot be sent gives a whole 500 without it', async () => {
   answer = (_request, response) => {
     response.setHeader('Trailer', 'X-Truncated');

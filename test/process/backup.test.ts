@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +47,18 @@ test('a backup into the data folder itself is refused, also by way of a link', a
     expect(refused.code).not.toBe(0);
     expect(refused.problem).toContain('is in the data folder');
     expect(existsSync(inside)).toBe(false);
+  }
+});
+
+test.runIf(process.getuid?.() === 0)('a backup without room says which folder has none', async () => {
+  const small = mkdtempSync(join(tmpdir(), 'fieldlake-small-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', small]);
+  try {
+    const refused = await runCommand({ url: site.database.url, dataDir: site.folder }, 'backup', join(small, 'today'));
+    expect([refused.code, refused.problem]).toEqual([1, expect.stringContaining(`no room for the backup in ${join(small, 'today')}`)]);
+  } finally {
+    execFileSync('umount', [small]);
+    rmSync(small, { recursive: true });
   }
 });
 

@@ -14,10 +14,16 @@ const shorten = (text: string) => (text.length > LONGEST_MESSAGE ? `${text.slice
 
 const STORAGE_RETRY_SECONDS = 60;
 
+/** Whether the process, or the machine, may open no more files; the engine says it in the words of the system. */
+const lacksFiles = (error: unknown): boolean =>
+  error instanceof Error &&
+  (['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '') || /Too many open files/.test(error.message));
+
 /** Turns anything that was thrown into an error of the catalogue. */
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isStorageFull(error)) return errors.storageFull().with({ cause: error, retryAfter: STORAGE_RETRY_SECONDS });
+  if (lacksFiles(error)) return errors.overloaded().with({ cause: error });
   if (error instanceof URIError) return errors.queryRefused('The path is not valid percent-encoded UTF-8.');
   return errors.internal().with({ cause: error });
 }
