@@ -10,7 +10,8 @@ export default defineConfig({
     include: [
       'test/soak/**/*.test.ts',
       'test/process/{changes,crash,devices,downloads,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
-      'test/conformance/{machines,strange-clients,console-questions,console-long-table,schemathesis/schemathesis}.test.ts',
+      'test/conformance/{machines,strange-clients,schemathesis/schemathesis}.test.ts',
+      'test/conformance/console-{library,long-table,questions,refused,upload,workbooks}.test.ts',
       'test/api/{identities,monitoring,search,upload-previews}.test.ts',
       'test/contributing/recipes.test.ts',
       'test/auth/revocation.test.ts',
@@ -19,7 +20,7 @@ export default defineConfig({
       'test/sandbox/{batch,escapes,javascript,leftovers}.test.ts',
     ],
     env: { ...asked('SOAK', '1'), ...asked('KILLS', '200'), ...asked('HEALS', '50'), ...asked('MESSAGES', '10000') },
-    globalSetup: ['test/support/built.ts', 'test/support/generated-client.ts', 'test/support/global.ts'],
+    globalSetup: ['test/support/built.ts', 'test/support/generated-client.ts', 'test/support/global.ts', 'test/support/sample-site.ts'],
     setupFiles: ['test/support/fetched.ts'],
     maxWorkers: 1,
     testTimeout: 600_000,

@@ -5,7 +5,7 @@ import { sql } from '../../src/database/sql.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
 import { grant, type Person } from '../support/cast.ts';
-import { launchChromium, looksRight, openVisitor, type Size, type Visitor, writeOver } from '../support/chromium.ts';
+import { launchChromium, looksRight, openVisitor, type Size, type Visitor, writeOver, pickSizes } from '../support/chromium.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>"\'{{7*7}}';
 
@@ -61,7 +61,7 @@ const write = (page: Page, text: string) => writeOver(editor(page), text);
 const fitsWidth = async (page: Page) => expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
 const alert = (page: Page, text: RegExp | string) => page.getByRole('alert').getByText(text).first().waitFor();
 
-describe.each(['desk', 'phone'] as const)('macros at a %s', (size: Size) => {
+describe.each(pickSizes('phone'))('macros at a %s', (size: Size) => {
   test('are made, tried on a real measurement, saved, compared, linked and run over the past', { timeout: 240_000 }, async () => {
     const { page, complaints, context } = await open(site.cast.owner, size, /412 \(Precondition|ERR_INTERNET_DISCONNECTED/);
     await page.goto(site.server.baseUrl);

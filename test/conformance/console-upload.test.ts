@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { launchChromium, looksRight, openVisitor, type Size } from '../support/chromium.ts';
+import { launchChromium, looksRight, openVisitor, type Size, pickSizes } from '../support/chromium.ts';
 import { lettersTo, nextCode } from '../support/outbox.ts';
 import { spawnServer, type ServerProcess } from '../support/process.ts';
 import { callsTo, type Call } from '../support/server.ts';
@@ -58,7 +58,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.each(['desk', 'phone'] as const)('uploading at a %s', (size: Size) => {
+describe.each(pickSizes('desk'))('uploading at a %s', (size: Size) => {
   beforeAll(async () => {
     server = await spawnServer({ DATA_DIR: dataDir(size), SAMPLE_DATA: 'on', UPLOAD_FILE_MIB: '1', SIGN_INS_PER_MINUTE: '100' });
     await vi.waitUntil(() => printed(/Try these/), { timeout: 120_000 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSession } from '../../src/auth/sessions.ts';
 import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
 import { grant, type Person } from '../support/cast.ts';
-import { launchChromium, looksRight, openVisitor, type Size, type Visitor, writeOver } from '../support/chromium.ts';
+import { launchChromium, looksRight, openVisitor, type Size, type Visitor, writeOver, pickSizes } from '../support/chromium.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>"\'';
 
@@ -39,7 +39,7 @@ async function open(person: Person, size: Size, expects = /^$/): Promise<Visitor
   return visitor;
 }
 
-describe.each(['desk', 'phone'] as const)('workbooks at a %s', (size: Size) => {
+describe.each(pickSizes('desk'))('workbooks at a %s', (size: Size) => {
   test('are made of cells, attached to an experiment, changed and followed', { timeout: 180_000 }, async () => {
     const { page, complaints, context } = await open(site.cast.owner, size, /412 \(Precondition|400 \(Bad/);
     await page.goto(`${site.server.baseUrl}/library/workbooks`);

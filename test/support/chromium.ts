@@ -12,6 +12,9 @@ const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 export const SIZES = { desk: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const;
 export type Size = keyof typeof SIZES;
 
+/** The sizes at which a long way is gone: all with SOAK, else one. */
+export const pickSizes = (one: Size): Size[] => (process.env['SOAK'] ? ['desk', 'phone'] : [one]);
+
 /** A browser of a person, in which nothing may go wrong without being told. */
 export interface Visitor {
   context: BrowserContext;
