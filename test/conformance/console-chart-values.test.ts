@@ -60,6 +60,14 @@ test('a bar says its value to the pointer, and to the arrow keys', { timeout: 12
   await expect.poll(() => tip(page)).toMatch(/^line: A\n/);
   await page.keyboard.press('Tab');
   await expect.poll(() => tip(page)).toBe('');
+
+  // on paper stands what is seen, and nothing that is pressed
+  const pressed = page.getByRole('button').or(page.getByRole('combobox'));
+  expect(await pressed.count()).toBeGreaterThan(5);
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.locator('.drawing svg').isVisible()).toBe(true);
+  expect(await pressed.count()).toBe(0);
+  await page.emulateMedia({ media: null });
   expect(complaints).toEqual([]);
 });
 
