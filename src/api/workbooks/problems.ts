@@ -1,14 +1,10 @@
 import { canonicaliseQuestion, isReservedColumn } from '../flow/flow.service.ts';
-import { errors } from '../../errors.ts';
 import { listUses, type Cell } from './cells.ts';
 import type { WorkbookProblem } from './workbooks.model.ts';
 import type { UsedEntity } from './workbooks.queries.ts';
 
 /** Bytes of code that a version keeps at most: 55 protocols of 1.8 MB held everybody up for 14 s. */
 export const MOST_CODE = 5_000_000;
-
-/** Bytes of code that the protocols and macros have together. */
-export const sumCode = (things: readonly UsedEntity[]): number => things.reduce((sum, { size }) => sum + size, 0);
 
 type Found = Omit<WorkbookProblem, 'cellId'>;
 const error = (code: WorkbookProblem['code'], message: string): Found => ({ code, severity: 'error', message });
@@ -91,7 +87,8 @@ export function listProblems(cells: readonly Cell[], things: readonly UsedEntity
     const found = cellProblemsOf(cell, position, { cells, known, used });
     if (seen.has(cell.id)) found.push(error('duplicate-cell-id', 'An earlier cell has the same id.'));
     seen.add(cell.id);
-    if (cell === heavy) found.push(error('too-much-code', errors.workbookTooLarge(sumCode(readable), MOST_CODE).message));
+    if (cell === heavy)
+      found.push(error('too-much-code', `Up to this cell there is more code than the ${MOST_CODE} bytes that a version keeps.`));
     const kind = cell.type === 'protocol' ? used.get(cell.payload.protocolId)?.kind : undefined;
     if (kind !== undefined && kind !== 'generic') {
       if (family !== undefined && kind !== family)

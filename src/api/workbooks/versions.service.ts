@@ -10,7 +10,7 @@ import { replaceFlow } from '../flow/flow.service.ts';
 import { lockWithParts } from '../resources/resources.service.ts';
 import { hashDesign, listUses, dropRunData, type Cell } from './cells.ts';
 import { makeFlow } from './flow.ts';
-import { MOST_CODE, sumCode } from './problems.ts';
+import { MOST_CODE } from './problems.ts';
 import { clearPin, findLatest, findPin, findVersion, insertVersion, insertVersionUses, setPin } from './versions.queries.ts';
 import type { EntitySnapshots, WorkbookPin, WorkbookVersion } from './workbooks.model.ts';
 import { findWorkbook, listCode, listUsed, lockUsed } from './workbooks.queries.ts';
@@ -49,7 +49,7 @@ async function publish(tx: Transaction, maker: Actor, workbookId: string): Promi
   const entities = await listUsed(tx, maker.userId, uses);
   const hidden = entities.find(({ isReadable }) => !isReadable);
   if (hidden) throw errors.workbookNotPublishable(hidden.type, hidden.id);
-  const size = sumCode(entities);
+  const size = entities.reduce((sum, entity) => sum + entity.size, 0);
   if (size > MOST_CODE) throw errors.workbookTooLarge(size, MOST_CODE);
   const id = randomUUIDv7();
   const version = (latest?.version ?? 0) + 1;
