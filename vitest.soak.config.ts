@@ -10,7 +10,7 @@ export default defineConfig({
     include: [
       'test/soak/**/*.test.ts',
       'test/process/{changes,crash,devices,downloads,drain,exports,faults-around,faults-postgres,heals,hostile-bodies,macros,messages,overload}.test.ts',
-      'test/conformance/{machines,strange-clients,schemathesis/schemathesis}.test.ts',
+      'test/conformance/{machines,spark,strange-clients,schemathesis/schemathesis}.test.ts',
       'test/conformance/console-{library,long-table,questions,refused,upload,workbooks}.test.ts',
       'test/api/{identities,monitoring,search,upload-previews}.test.ts',
       'test/contributing/recipes.test.ts',

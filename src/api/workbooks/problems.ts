@@ -66,11 +66,14 @@ function cellProblemsOf(cell: Cell, position: number, { cells, known, used }: Ar
   }
 }
 
-/** Finds the cell from which on the code is more than a version keeps; undefined where a version keeps all of it. */
-function findHeavy(cells: readonly Cell[], things: readonly UsedEntity[]): Cell | undefined {
-  const sizes = new Map(things.map(({ id, size }) => [id, size]));
+/** Finds the cell from which on the code is more than a version keeps, of what one may read; undefined where a version keeps all of it. */
+function findHeavy(cells: readonly Cell[], used: ReadonlyMap<string, UsedEntity>): Cell | undefined {
   let bytes = 0;
-  const heavy = listUses(cells).find(({ id }) => (bytes += sizes.get(id) ?? 0) > MOST_CODE);
+  const heavy = listUses(cells).find(({ id }) => {
+    const thing = used.get(id);
+    bytes += thing?.isReadable ? thing.size : 0;
+    return bytes > MOST_CODE;
+  });
   return heavy && cells.find((cell) => listUses([cell])[0]?.id === heavy.id);
 }
 
@@ -78,9 +81,7 @@ function findHeavy(cells: readonly Cell[], things: readonly UsedEntity[]): Cell 
 export function listProblems(cells: readonly Cell[], things: readonly UsedEntity[]): WorkbookProblem[] {
   const used = new Map(things.map((thing) => [thing.id, thing]));
   const known = new Map(cells.map(({ id }, index) => [id, index]));
-  // how long code is that one may not read is not said
-  const readable = things.filter(({ isReadable }) => isReadable);
-  const heavy = findHeavy(cells, readable);
+  const heavy = findHeavy(cells, used);
   const seen = new Set<string>();
   let family: string | undefined;
   return cells.flatMap((cell, position) => {
