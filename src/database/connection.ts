@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { StartError } from '../errors.ts';
+import { addSettings } from './settings.ts';
 
 const CONNECT_MS = 15_000;
 /** A machine that is gone is noticed within half a minute. */
@@ -12,7 +13,7 @@ const LIFT = `
 /** Runs work on a connection of its own, for as long as it takes. Errors: StartError where there is none, or it is lost meanwhile. */
 export async function useConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: addSettings(url),
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { isConnectionLost, translateDatabaseError } from './errors.ts';
 import { readJson } from '../json.ts';
 import { retry } from './retry.ts';
+import { addSettings } from './settings.ts';
 import type { Query } from './sql.ts';
 import { keepConnected } from './standing.ts';
 
@@ -115,6 +116,8 @@ const ACQUIRE_MS = 5_000;
 /** How long after the server's own limit we stop waiting for an answer. A server that cannot be reached ends no statement. */
 const SILENT_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
+/** How long a transaction may wait for its next statement. */
+const IDLE_MS = 60_000;
 /** Fails as a write would; a pool drops the connection of a statement that failed, and the next one may lead elsewhere. */
 const PING = `do $$ begin
   if current_setting('transaction_read_only')::boolean then raise sqlstate '25006' using message = 'the database is read-only'; end if;
@@ -142,22 +145,21 @@ export function openDatabase({
   settings: more = {},
   onQuery,
 }: DatabaseOptions): Database {
-  const settings = [
-    ...Object.entries(more).map(([name, value]) => `-c ${name}=${value}`),
-    '-c timezone=UTC',
-    `-c statement_timeout=${statementTimeoutMs}`,
-    '-c idle_in_transaction_session_timeout=60000',
-  ];
-  if (role !== undefined) settings.push(`-c role=${role}`);
+  const settings = {
+    ...more,
+    timezone: 'UTC',
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: IDLE_MS,
+    ...(role === undefined ? {} : { role }),
+  };
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: addSettings(url, settings),
     max,
     connectionTimeoutMillis: ACQUIRE_MS,
     query_timeout: statementTimeoutMs + SILENT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     idleTimeoutMillis: 30_000,
-    options: settings.join(' '),
   });
   pool.on('error', () => undefined);
   // a connection may be lost between two statements of a transaction; the next statement then fails

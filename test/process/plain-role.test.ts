@@ -34,6 +34,9 @@ test('a role that owns its database and may create roles is enough, with one rig
     await run('postgres', 'create database plain owner plain');
     expect(await failing(settings)).toMatchObject({ code: 1, text: expect.stringContaining('alter role ROLE createrole') });
     await run('postgres', 'alter role plain createrole');
+    // a schema that it may have, and one that is not there
+    await run('plain', 'create schema elsewhere authorization plain');
+    await run('postgres', 'alter role plain set search_path = elsewhere, nowhere');
     await starts();
     // as after an upgrade that changes views alone
     await run('plain', 'comment on view effective_access is null');
