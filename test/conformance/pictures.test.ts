@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHART_TYPES } from '../../src/api/visualizations/visualizations.model.ts';
+import { CHROMIUM } from '../support/chromium.ts';
 import { leavesCsv, sourcesOf } from '../support/charts.ts';
 import { startTestServer, type Call, type TestServer } from '../support/server.ts';
 import { uploadTable } from '../support/uploads.ts';
-
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 let site: TestServer;
 let owner: Call;
