@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
-import { spawnServer } from './process.ts';
+import { spawnServer, type ServerProcess } from './process.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,14 +13,33 @@ declare module 'vitest' {
 }
 
 const LONGEST_MS = 300_000;
+const LOOK_MS = 2_000;
+/** A service without work takes 0.005 s of processor a second. */
+const AT_REST_SECONDS = 0.1;
 
-/** Makes the sample once for all files of tests that look at it: it takes 12 s of processor, and a service that finds it 3. */
+async function readProcessorSeconds({ adminUrl }: ServerProcess): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  return Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)![1]);
+}
+
+/** Waits while the service works: its macro is run over the whole season after all of it is there. */
+async function waitForRest(server: ServerProcess): Promise<void> {
+  const end = Date.now() + LONGEST_MS;
+  for (let spent = 0, before = -1; before < 0 || spent - before > AT_REST_SECONDS; await sleep(LOOK_MS)) {
+    if (Date.now() > end) throw new Error(`the sample keeps the service at work: ${server.output().slice(-2_000)}`);
+    before = spent === 0 ? -1 : spent;
+    spent = await readProcessorSeconds(server);
+  }
+}
+
+/** Makes the sample once for all files of tests that look at it: it takes 35 s of processor, and a service that finds it 3. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-sample-'));
-  const server = await spawnServer({ DATA_DIR: folder, SAMPLE_DATA: 'on' });
+  const server = await spawnServer({ DATA_DIR: folder, SAMPLE_DATA: 'on', MACRO_LANGUAGES: 'javascript' });
   try {
     for (const end = Date.now() + LONGEST_MS; !/instruments are there/.test(server.output()); await sleep(200))
       if (Date.now() > end) throw new Error(`the sample was not made: ${server.output().slice(-2_000)}`);
+    await waitForRest(server);
   } finally {
     await server.kill('SIGTERM');
   }
