@@ -74,6 +74,12 @@ const kept = () =>
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.json'))
     .map((entry) => ({ name: entry.name, bytes: statSync(join(entry.parentPath, entry.name)).size }));
 
+/** What is kept once nothing is at work: a report comes before the copies of its work go. */
+const keptAtRest = async () => {
+  await expect.poll(() => kept().some(({ name }) => name === 'original')).toBe(false);
+  return kept();
+};
+
 const refused = async (what: () => Promise<{ status: number; body: unknown }>, status: number, says: RegExp) => {
   const before = kept();
   const { status: answered, body } = await what();
@@ -116,7 +122,7 @@ test('fields that are not as they should be are told in the words of every other
 
 test('a file of another kind than its name says is refused with a reason, and its bytes are gone', async () => {
   expect(await uploaded('csv', [['a.csv', 'a\n1\n']])).toMatchObject({ status: 'completed', rowCount: 1 });
-  const before = kept();
+  const before = await keptAtRest();
   const zip = new Uint8Array([0x50, 0x4b, 3, 4, ...Array.from({ length: 4_000 }, (_, at) => (at * 131) % 256)]);
   for (const [kind, name, bytes] of [
     ['csv', 'a.csv', zip],
@@ -223,7 +229,7 @@ test('a name that climbs out of its folder is a name, and nothing is written whe
 });
 
 test('an upload that stops in the middle leaves no bytes and no rows', async () => {
-  const before = kept();
+  const before = await keptAtRest();
   const { hostname, port } = new URL(site.server.baseUrl);
   const head = (length: number) =>
     `POST ${uploads} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${site.cast.owner.apiKey}\r\nContent-Type: multipart/form-data; boundary=xx\r\nContent-Length: ${length}\r\n\r\n`;
