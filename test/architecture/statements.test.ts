@@ -151,9 +151,12 @@ async function askAll() {
   return asked;
 }
 
-test('a read sends the same statements for a list of one and of a hundred', { timeout: 300_000 }, async () => {
+/** What each list grows by: a statement for each of them shows with a few as well. */
+const MORE = process.env['SOAK'] === undefined ? 19 : 99;
+
+test(`a read sends the same statements for a list of one and of ${MORE + 1}`, { timeout: 300_000 }, async () => {
   const few = await askAll();
-  await grow(world, 99);
+  await grow(world, MORE);
   const many = await askAll();
   const changed = [...many].filter(([path, { statements }]) => String(statements) !== String(few.get(path)?.statements));
   expect(changed.map(([path, { statements }]) => ({ path, few: few.get(path)?.statements, many: statements }))).toEqual([]);
