@@ -16,13 +16,14 @@ async function readSettings(url: string): Promise<Record<string, string> | undef
 }
 
 test('options of the address hold where they are none of ours, and ours hold with them', async () => {
-  const { url, drop } = await cloneDatabase();
+  const database = await cloneDatabase();
+  const { url } = database;
   const ours = { role: APPLICATION_ROLE, timezone: 'UTC', statement_timeout: '7s', search_path: 'public' };
   const options = '-c work_mem=3MB -c timezone=Asia/Tokyo -c role=none -c search_path=nowhere -c statement_timeout=1';
   try {
     expect(await readSettings(url)).toEqual({ ...ours, work_mem: '4MB' });
     expect(await readSettings(`${url}&options=${encodeURIComponent(options)}`)).toEqual({ ...ours, work_mem: '3MB' });
   } finally {
-    await drop();
+    await database.drop();
   }
 });
