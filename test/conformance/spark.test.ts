@@ -214,6 +214,8 @@ const ALWAYS: readonly Asked[] = [
   },
   { filters: [], aggregation: { groupBy: [{ column: 'int' }], functions: [...COUNT] }, limit: 3 },
   { filters: [], columns: ['big', 'at'], page: 2, pageSize: 7 },
+  // minus zero among them
+  { filters: [{ column: 'dbl', operator: 'equals', value: 0 }], columns: ['dbl'] },
 ];
 
 let candidates: readonly Candidate[] = [];
