@@ -1,7 +1,7 @@
 /** Where our tables are, wherever the role or the database would look first. */
 const SCHEMA = 'public';
 
-/** The address of a database with settings of ours behind its own, which pg would take in place of ours; of two with one name the later holds. */
+/** Adds our settings to the address of a database, behind those that it has: of two of one name Postgres takes the later. pg alone would drop ours. */
 export function addSettings(url: string, settings: Readonly<Record<string, string | number>> = {}): string {
   const [, query = ''] = url.split('?');
   const theirs = new URLSearchParams(query).getAll('options').slice(-1);

@@ -151,7 +151,7 @@ async function askAll() {
   return asked;
 }
 
-/** What each list grows by: a statement for each of them shows with a few as well. */
+/** Members that each list gets: a statement for each of them shows with a few as well. */
 const MORE = process.env['SOAK'] === undefined ? 19 : 99;
 
 test(`a read sends the same statements for a list of one and of ${MORE + 1}`, { timeout: 300_000 }, async () => {

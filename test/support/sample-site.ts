@@ -25,10 +25,12 @@ async function readProcessorSeconds({ adminUrl }: ServerProcess): Promise<number
 /** Waits while the service works: its macro is run over the whole season after all of it is there. */
 async function waitForRest(server: ServerProcess): Promise<void> {
   const end = Date.now() + LONGEST_MS;
-  for (let spent = 0, before = -1; before < 0 || spent - before > AT_REST_SECONDS; await sleep(LOOK_MS)) {
+  for (let before = await readProcessorSeconds(server); ;) {
+    await sleep(LOOK_MS);
+    const spent = await readProcessorSeconds(server);
+    if (spent - before < AT_REST_SECONDS) return;
     if (Date.now() > end) throw new Error(`the sample keeps the service at work: ${server.output().slice(-2_000)}`);
-    before = spent === 0 ? -1 : spent;
-    spent = await readProcessorSeconds(server);
+    before = spent;
   }
 }
 
