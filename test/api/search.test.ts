@@ -186,12 +186,12 @@ test('what narrows a search is not lost among more hits than are ranked', { time
   const { owner, member, stranger, leafLab } = site.cast;
   const fill = async (count: number, made: { name: string; visibility: string; by: string }) => {
     // in pieces, each of which is far from the limit of a statement
-    for (let from = 1; from <= count; from += 1_000)
+    for (let from = 1; from <= count; from += 200)
       await site.db.run(sql('test')`
         with made as (
           insert into resources (id, type, organization_id, visibility, name, created_by)
           select gen_random_uuid(), 'experiment', ${leafLab}, ${made.visibility}, ${made.name} || ' ' || n, ${made.by}
-          from generate_series(${from}::integer, ${Math.min(count, from + 999)}::integer) n returning id)
+          from generate_series(${from}::integer, ${Math.min(count, from + 199)}::integer) n returning id)
         insert into experiments (id, status) select id, 'active' from made`);
   };
   const ask = async (query: Record<string, string>, person = owner) => {

@@ -49,14 +49,15 @@ const whole = async (path: string, body: Buffer, key?: string) => finish(await b
 const statusOf = (answer: string) => Number(answer.split(' ')[1]);
 
 /** Asks until the answer has this status: what was sent before is read, or what was left is given back. */
-const becomes = (status: number, ask: () => Promise<string>) => eventually(ask, (answer) => statusOf(answer) === status, 20_000);
+const becomes = (status: number, ask: () => Promise<string>) => eventually(ask, (answer) => statusOf(answer) === status, 40_000);
 
-/** Has the server hold a body until another is refused. Whichever is read first has the place, so one that is refused itself is begun again. */
+/** Has the server hold a body until another is refused. One that is refused itself is begun again, and has a pause to itself to be read. */
 async function hold(status: number, ask: () => Promise<string>, key: string) {
   let held = await begin(BATCH, LARGE, key);
   const refused = await becomes(status, async () => {
-    if (held.bytesRead > 0) held = await begin(BATCH, LARGE, key);
-    return ask();
+    if (held.bytesRead === 0) return ask();
+    held = await begin(BATCH, LARGE, key);
+    return '';
   });
   return { held, refused };
 }
