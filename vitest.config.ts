@@ -12,8 +12,8 @@ export default defineConfig({
     maxWorkers: 3,
     // files of a worker share its process and modules: starting and reading them anew took 0.1 to 0.8 s of processor a file
     isolate: false,
-    // ends what hangs: the slowest without a limit of its own takes 13 s on two quiet cores
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // ends what hangs: the slowest without a limit of its own took 120 s on a busy machine
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });

@@ -23,7 +23,7 @@ export default defineConfig({
     globalSetup: ['test/support/built.ts', 'test/support/generated-client.ts', 'test/support/global.ts', 'test/support/sample-site.ts'],
     sequence: { sequencer: LongestFirst },
     maxWorkers: 2,
-    testTimeout: 180_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
   },
 });

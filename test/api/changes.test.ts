@@ -100,7 +100,7 @@ const makeExport = async (experimentId: string, tableName: string) =>
 
 // most of each is waiting, and each has an experiment of its own
 describe.concurrent('what is told', () => {
-  test('uploads, versions of tables, exports and their ends', { timeout: 180_000 }, async () => {
+  test('uploads, versions of tables, exports and their ends', async () => {
     const id = await makeExperiment();
     const listener = await listenAs(site.cast.owner, id);
     expect(listener.heard).toEqual([{ kind: 'reset', id: expect.any(String), data: { reason: 'begun' } }]);
@@ -128,7 +128,7 @@ describe.concurrent('what is told', () => {
     expect(new Set(listener.heard.map((event) => event.id)).size).toBe(listener.heard.length);
   });
 
-  test('measurements, their macros and runs of these', { timeout: 180_000 }, async () => {
+  test('measurements, their macros and runs of these', async () => {
     const id = await makeExperiment();
     const listener = await listenAs(site.cast.owner, id);
     const macroId = await tellAll(id);
@@ -139,7 +139,7 @@ describe.concurrent('what is told', () => {
     expect(listener.of('macroRun')).toEqual(['queued', 'running', 'completed'].map((status) => ({ id: run['id'], macroId, status })));
   });
 
-  test('the status of a device, and whether it is connected', { timeout: 180_000 }, async () => {
+  test('the status of a device, and whether it is connected', async () => {
     const id = await makeExperiment();
     const device = await makeDevice(id);
     const listener = await listenAs(site.cast.owner, id);
@@ -153,7 +153,7 @@ describe.concurrent('what is told', () => {
     ]);
   });
 
-  test('nothing of another experiment', { timeout: 180_000 }, async () => {
+  test('nothing of another experiment', async () => {
     const [one, other] = [await makeExperiment(), await makeExperiment()];
     const [ofOne, ofOther] = [await listenAs(site.cast.owner, one), await listenAs(site.cast.owner, other)];
     const macroId = await tellAll(one);
@@ -180,7 +180,7 @@ describe.concurrent('who is told', () => {
     expect(await asked(site.as(site.cast.stranger))).toEqual([200, 'retry:']);
   });
 
-  test('who reads what is public hears of what they can read alone', { timeout: 180_000 }, async () => {
+  test('who reads what is public hears of what they can read alone', async () => {
     const id = await makeExperiment({ visibility: 'public' });
     const device = await makeDevice(id);
     const [viewer, stranger] = [await listenAs(site.cast.member, id), await listenAs(site.cast.stranger, id)];
@@ -216,7 +216,7 @@ describe.concurrent('who is told', () => {
     expect([(await asked(macroId)).status, (await asked('leaves')).status]).toEqual([200, 403]);
   });
 
-  test('macros that wait are told to who manages the experiment', { timeout: 180_000 }, async () => {
+  test('macros that wait are told to who manages the experiment', async () => {
     const id = await makeExperiment();
     const [manager, member] = [await listenAs(site.cast.admin, id), await listenAs(site.cast.member, id)];
     const waiting = await makeMacro();
@@ -227,7 +227,7 @@ describe.concurrent('who is told', () => {
     expect(JSON.stringify(member.heard)).not.toContain(waiting);
   });
 
-  test('whether a device is connected is told to who may read the device', { timeout: 180_000 }, async () => {
+  test('whether a device is connected is told to who may read the device', async () => {
     const id = await makeExperiment();
     const { viewer } = site.cast;
     await grant(site.db, { id, type: 'experiment' }, { user: viewer.id }, 'viewer');
@@ -287,7 +287,7 @@ describe.concurrent('a stream ends', () => {
     }),
   };
 
-  test.each(Object.keys(ways))('%s, within seconds though nothing happens', { timeout: 180_000 }, async (name) => {
+  test.each(Object.keys(ways))('%s, within seconds though nothing happens', async (name) => {
     const id = await makeExperiment();
     const { headers, end, refused } = await ways[name]!(id);
     const listener = listenWith(id, headers);
@@ -297,7 +297,7 @@ describe.concurrent('a stream ends', () => {
     expect(listener.refusals).toEqual([refused]);
   });
 
-  test('before the next event is told', { timeout: 180_000 }, async () => {
+  test('before the next event is told', async () => {
     const id = await makeExperiment();
     const { viewer } = site.cast;
     await grant(site.db, { id, type: 'experiment' }, { user: viewer.id }, 'viewer');
@@ -312,7 +312,7 @@ describe.concurrent('a stream ends', () => {
     expect(JSON.stringify(lost.heard)).not.toContain(after);
   });
 
-  test('not when an experiment is archived: it is read as before', { timeout: 180_000 }, async () => {
+  test('not when an experiment is archived: it is read as before', async () => {
     const id = await makeExperiment();
     const listener = await listenAs(site.cast.member, id);
     expect((await owner('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'archived' } })).status).toBe(200);
@@ -345,7 +345,7 @@ describe('an id to go on from', () => {
       insert into changes (experiment_id, kind, audience, data)
       select ${experimentId}, 'table', 'read', jsonb_build_object('identifier', 'noted', 'version', n, 'totalRows', n) from generate_series(1, ${count}) n`);
 
-  test('is gone on from while what follows is kept, and else the stream says that it is not', { timeout: 180_000 }, async () => {
+  test('is gone on from while what follows is kept, and else the stream says that it is not', async () => {
     const id = await makeExperiment();
     const listener = await listenAs(site.cast.owner, id);
     const begun = listener.heard[0]!.id;
@@ -368,7 +368,7 @@ describe('an id to go on from', () => {
     for (const text of forgotten) expect([text, await first(id, text)]).toEqual([text, expect.stringContaining('{"reason":"forgotten"}')]);
   });
 
-  test('means nothing in another course of transactions, which who listens is told', { timeout: 180_000 }, async () => {
+  test('means nothing in another course of transactions, which who listens is told', async () => {
     const id = await makeExperiment();
     const listener = await listenAs(site.cast.owner, id);
     const before = listener.heard[0]!.id;

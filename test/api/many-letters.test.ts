@@ -31,7 +31,7 @@ async function sentAbout(subject: string, address: string): Promise<number> {
   return lettersTo(site, address).filter((letter) => letter.includes(subject)).length;
 }
 
-test('who invites an address to a resource and takes it back, again and again, has few letters sent', { timeout: 120_000 }, async () => {
+test('who invites an address to a resource and takes it back, again and again, has few letters sent', async () => {
   const resource = await make();
   const asked = { resourceType: 'experiment', resourceId: resource.id, email: 'bothered@example.com' };
   const invite = (person = site.cast.owner) => site.as(person)('POST', '/api/v1/invitations', { body: asked });
@@ -46,7 +46,7 @@ test('who invites an address to a resource and takes it back, again and again, h
   expect(await sentAbout('Subject: Added to experiment', asked.email)).toBe(MOST + 1);
 });
 
-test('an invitation to an organization is not sent again and again', { timeout: 120_000 }, async () => {
+test('an invitation to an organization is not sent again and again', async () => {
   const browser = await signIn(site, 'owner@example.com');
   const asked = { organizationId: site.cast.leafLab, email: 'resent@example.com', role: 'member' };
   for (let time = 0; time <= MOST; time += 1)
@@ -54,7 +54,7 @@ test('an invitation to an organization is not sent again and again', { timeout: 
   expect(await sentAbout('Leaf Lab', asked.email)).toBe(MOST);
 });
 
-test('who asks to join and takes it back, again and again, has few letters sent', { timeout: 120_000 }, async () => {
+test('who asks to join and takes it back, again and again, has few letters sent', async () => {
   const { id } = await make({ visibility: 'public', name: 'Asked plots' });
   const path = `/api/v1/experiments/${id}/join-requests`;
   const stranger = site.as(site.cast.stranger);

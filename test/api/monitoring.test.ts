@@ -209,80 +209,72 @@ test(
   },
 );
 
-test(
-  'storms of 10,000 events: the newest 1,000 are shown, and their sessions are those that the oracle finds',
-  { timeout: 60_000 },
-  async () => {
-    const storms = fc.record({
-      events: fc.array(event, { minLength: 10_000, maxLength: 10_000, size: 'max' }),
-      calm: fc.integer({ min: 1, max: 71 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(storms, async ({ events, calm }) => {
-        const devices = world.devices.map(({ id }, index) => ({
-          id,
-          events: index === 1 ? events : events.slice(index * 40, index * 40 + 20),
-          measurements: [],
-        }));
-        await writeHistories(world, devices, 1);
-        // the whole storm, and what is left of it for a range that begins late
-        for (const from of [START, START + calm * HOUR, START + 72 * HOUR - 60 * SECOND])
-          await compare(devices, questionOf({ from, to: START + 3 * DAY, bucket: 'day' }, true), true);
-      }),
-      { numRuns: ALL ? 5 : 1, endOnFailure: true },
-    );
-  },
-);
+test('storms of 10,000 events: the newest 1,000 are shown, and their sessions are those that the oracle finds', async () => {
+  const storms = fc.record({
+    events: fc.array(event, { minLength: 10_000, maxLength: 10_000, size: 'max' }),
+    calm: fc.integer({ min: 1, max: 71 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(storms, async ({ events, calm }) => {
+      const devices = world.devices.map(({ id }, index) => ({
+        id,
+        events: index === 1 ? events : events.slice(index * 40, index * 40 + 20),
+        measurements: [],
+      }));
+      await writeHistories(world, devices, 1);
+      // the whole storm, and what is left of it for a range that begins late
+      for (const from of [START, START + calm * HOUR, START + 72 * HOUR - 60 * SECOND])
+        await compare(devices, questionOf({ from, to: START + 3 * DAY, bucket: 'day' }, true), true);
+    }),
+    { numRuns: ALL ? 5 : 1, endOnFailure: true },
+  );
+});
 
-test(
-  'a device that was online throughout, through stale disconnects too; and clocks that run ahead count for nothing yet',
-  { timeout: 60_000 },
-  async () => {
-    const minutes = fc.integer({ min: -300, max: 300 }).filter((minute) => Math.abs(minute) > 2);
-    const skewed = fc.array(fc.record({ minute: minutes, up: fc.boolean(), session: fc.constantFrom(null, 's1', 's2') }), {
-      maxLength: 10,
-    });
-    await fc.assert(
-      fc.asyncProperty(skewed, fc.integer({ min: 10, max: 299 }), fc.integer({ min: -100, max: 299 }), async (told, before, after) => {
-        const began = Math.floor(Date.now() / 1_000) * SECOND;
-        const at = (minute: number) => began + minute * 60 * SECOND;
-        const events = told.map(({ minute, up, session }) => ({ at: at(minute), up, session, reason: null }));
-        const throughout = [
-          { at: at(-400), up: true, session: 'a', reason: null },
-          { at: at(-390), up: true, session: 'b', reason: null },
-          { at: at(-380), up: false, session: 'a', reason: 'DUPLICATE_CLIENTID' },
-        ];
-        const devices = world.devices.map(({ id }, index) => ({ id, events: index === 0 ? throughout : events, measurements: [] }));
-        await writeHistories(world, devices, 1);
-        const range = { from: at(-before), to: at(Math.max(after, 1 - before)), bucket: 'hour' as const };
-        const query = { from: iso(range.from), to: iso(range.to), bucket: 'hour' };
-        for (const device of devices.slice(0, 2)) {
-          const early = presence(device, { ...questionOf(range, true) });
-          const { body } = await site.as(site.cast.owner)('GET', `/api/v1/devices/${device.id}/monitoring`, { query });
-          const late = presence(device, { ...questionOf(range, true) });
-          const found = presenceIn(body);
-          const least = (a: number | null, b: number | null) => (a === null || b === null ? null : Math.min(a, b));
-          expect(found.uptime === null).toBe(early.uptime === null);
-          if (found.uptime !== null) {
-            expect(found.uptime).toBeGreaterThanOrEqual(least(early.uptime, late.uptime)! - 1e-6);
-            expect(found.uptime).toBeLessThanOrEqual(Math.max(early.uptime!, late.uptime!) + 1e-6);
-          }
-          found.sessions.forEach(({ seconds }: { seconds: number }, index: number) => {
-            expect(seconds).toBeGreaterThanOrEqual(early.sessions[index]!.seconds - 0.001);
-            expect(seconds).toBeLessThanOrEqual(late.sessions[index]!.seconds + 0.001);
-          });
-          const timeless = ({ sessions, events: shown }: { sessions: any[]; events: unknown }) => [
-            shown,
-            sessions.map(({ seconds: _, ...rest }) => rest),
-          ];
-          expect(timeless(found)).toEqual(timeless(early));
-          if (device === devices[0]) expect(found).toMatchObject({ events: [], uptime: 100, sessions: [{ end: null, openStart: true }] });
+test('a device that was online throughout, through stale disconnects too; and clocks that run ahead count for nothing yet', async () => {
+  const minutes = fc.integer({ min: -300, max: 300 }).filter((minute) => Math.abs(minute) > 2);
+  const skewed = fc.array(fc.record({ minute: minutes, up: fc.boolean(), session: fc.constantFrom(null, 's1', 's2') }), {
+    maxLength: 10,
+  });
+  await fc.assert(
+    fc.asyncProperty(skewed, fc.integer({ min: 10, max: 299 }), fc.integer({ min: -100, max: 299 }), async (told, before, after) => {
+      const began = Math.floor(Date.now() / 1_000) * SECOND;
+      const at = (minute: number) => began + minute * 60 * SECOND;
+      const events = told.map(({ minute, up, session }) => ({ at: at(minute), up, session, reason: null }));
+      const throughout = [
+        { at: at(-400), up: true, session: 'a', reason: null },
+        { at: at(-390), up: true, session: 'b', reason: null },
+        { at: at(-380), up: false, session: 'a', reason: 'DUPLICATE_CLIENTID' },
+      ];
+      const devices = world.devices.map(({ id }, index) => ({ id, events: index === 0 ? throughout : events, measurements: [] }));
+      await writeHistories(world, devices, 1);
+      const range = { from: at(-before), to: at(Math.max(after, 1 - before)), bucket: 'hour' as const };
+      const query = { from: iso(range.from), to: iso(range.to), bucket: 'hour' };
+      for (const device of devices.slice(0, 2)) {
+        const early = presence(device, { ...questionOf(range, true) });
+        const { body } = await site.as(site.cast.owner)('GET', `/api/v1/devices/${device.id}/monitoring`, { query });
+        const late = presence(device, { ...questionOf(range, true) });
+        const found = presenceIn(body);
+        const least = (a: number | null, b: number | null) => (a === null || b === null ? null : Math.min(a, b));
+        expect(found.uptime === null).toBe(early.uptime === null);
+        if (found.uptime !== null) {
+          expect(found.uptime).toBeGreaterThanOrEqual(least(early.uptime, late.uptime)! - 1e-6);
+          expect(found.uptime).toBeLessThanOrEqual(Math.max(early.uptime!, late.uptime!) + 1e-6);
         }
-      }),
-      { numRuns: RUNS },
-    );
-  },
-);
+        found.sessions.forEach(({ seconds }: { seconds: number }, index: number) => {
+          expect(seconds).toBeGreaterThanOrEqual(early.sessions[index]!.seconds - 0.001);
+          expect(seconds).toBeLessThanOrEqual(late.sessions[index]!.seconds + 0.001);
+        });
+        const timeless = ({ sessions, events: shown }: { sessions: any[]; events: unknown }) => [
+          shown,
+          sessions.map(({ seconds: _, ...rest }) => rest),
+        ];
+        expect(timeless(found)).toEqual(timeless(early));
+        if (device === devices[0]) expect(found).toMatchObject({ events: [], uptime: 100, sessions: [{ end: null, openStart: true }] });
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
 
 /** Statements that are wrong: label, what stands there, and what stands there instead. */
 type Fault = readonly [label: string, find: RegExp, put: string];
@@ -315,7 +307,7 @@ const WRITE_FAULTS: readonly Fault[] = [
   ['measurements.addHours', /last_at = greatest/, 'last_at = least'],
 ];
 
-test('the oracle notices each of these faults in the statements', { timeout: 180_000 }, async () => {
+test('the oracle notices each of these faults in the statements', async () => {
   // the same views over the same database, in this process, where a statement can be spoilt on its way
   const context = await site.context();
   const real = context.db;

@@ -182,7 +182,7 @@ test('no hit that the reader could not read, and none that they could is left ou
   );
 });
 
-test('what narrows a search is not lost among more hits than are ranked', { timeout: 300_000 }, async () => {
+test('what narrows a search is not lost among more hits than are ranked', async () => {
   const { owner, member, stranger, leafLab } = site.cast;
   const fill = async (count: number, made: { name: string; visibility: string; by: string }) => {
     // in pieces, each of which is far from the limit of a statement

@@ -243,7 +243,7 @@ test('the sender and managers may take back, others may not; nothing is taken ba
   expect(refusal(await owner('POST', `${uploadsAt(id)}/${first.uploadId}/replay`))).toMatchObject({ status: 410 });
 });
 
-test('a withdrawal survives kills', { timeout: 120_000 }, async () => {
+test('a withdrawal survives kills', async () => {
   const shared = await sharedSite();
   try {
     const person = await makePerson(shared.database.db, 'owner');

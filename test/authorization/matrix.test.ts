@@ -18,7 +18,7 @@ const print = () =>
     select md5(string_agg(t::text, '' order by t::text)) as print from (
       select r.*, null::uuid as grantee from resources r union all select r.*, g.grantee_id from resources r join grants g on g.resource_id = r.id) t`);
 
-test('every operation answers all twelve callers as its row says, and the probes change nothing', { timeout: 120_000 }, async () => {
+test('every operation answers all twelve callers as its row says, and the probes change nothing', async () => {
   const before = await print();
   const wrong: Cell[] = [];
   let cells = 0;
@@ -32,7 +32,7 @@ test('every operation answers all twelve callers as its row says, and the probes
   expect(await print()).toEqual(before);
 });
 
-test('what is missing is 404 and what is malformed 400 on every guarded operation, whoever asks', { timeout: 60_000 }, async () => {
+test('what is missing is 404 and what is malformed 400 on every guarded operation, whoever asks', async () => {
   for (const row of served().filter((each) => guardsOf(each).length > 0)) {
     const at = (id: string) => row.path.replace('{resourceType}', 'macro').replace(/\{\w+\}/g, id);
     for (const person of [site.cast.stranger, site.cast.owner]) {

@@ -80,7 +80,7 @@ async function visitAs(name: string): Promise<Visitor> {
   return opened;
 }
 
-test('says something of one row and takes it back, by keyboard', { timeout: 240_000 }, async () => {
+test('says something of one row and takes it back, by keyboard', async () => {
   const { address, rows } = await experimentWithRows();
   const grid = await openTable(page, address);
   await grid.focus();
@@ -102,7 +102,7 @@ test('says something of one row and takes it back, by keyboard', { timeout: 240_
   expect((await rows()).every(({ annotations }) => (annotations ?? []).length === 0)).toBe(true);
 });
 
-test('flags many rows that were chosen by keyboard, mouse and range', { timeout: 240_000 }, async () => {
+test('flags many rows that were chosen by keyboard, mouse and range', async () => {
   const { address, rows } = await experimentWithRows();
   const grid = await openTable(page, address);
   await grid.focus();
@@ -123,7 +123,7 @@ test('flags many rows that were chosen by keyboard, mouse and range', { timeout:
   expect(await rows(flagged('needs_review'))).toEqual([]);
 });
 
-test('says each refusal as a sentence and keeps what was typed', { timeout: 240_000 }, async () => {
+test('says each refusal as a sentence and keeps what was typed', async () => {
   const { id, table, address, rows } = await experimentWithRows({
     organizationId: sample.organizationId,
     members: [{ userId: sample.users.viewer.id }],
@@ -198,7 +198,7 @@ test('says each refusal as a sentence and keeps what was typed', { timeout: 240_
   expect(await page.getByLabel('What you say').inputValue()).toBe('too late');
 });
 
-test('shows no control where nothing can be said', { timeout: 180_000 }, async () => {
+test('shows no control where nothing can be said', async () => {
   const { id, address } = await experimentWithRows();
   const grid = await openTable(page, address);
   expect(await grid.getByRole('checkbox').count()).toBeGreaterThan(0);
@@ -232,7 +232,7 @@ async function hearScripts(at: Page): Promise<number[]> {
 }
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
-test('runs no script of a text that somebody else wrote', { timeout: 300_000 }, async () => {
+test('runs no script of a text that somebody else wrote', async () => {
   // where texts are taken for markup, most of the corpus runs: the hooks hear it
   const naive = await (await browser.newContext()).newPage();
   const heardThere = await hearScripts(naive);

@@ -35,7 +35,7 @@ const send = (page: Page, method: string, path: string, body?: object) =>
     [method, path, body === undefined ? null : JSON.stringify(body)] as const,
   );
 
-test('leads from a table to a chart that is kept', { timeout: 300_000 }, async () => {
+test('leads from a table to a chart that is kept', async () => {
   // the sample has no flow, and a changed version is refused below
   const { page, complaints, context } = await openVisitor(browser, 'desk', /412 \(Precondition/);
   await page.goto(/http:\S+\/sign-in\/link#[\w-]{43}/.exec(server.output())![0]);

@@ -24,7 +24,7 @@ interface Choice {
   remove(): void;
 }
 
-test('a filter is mended where it is no number, and changed when it is pressed', { timeout: 120_000 }, async () => {
+test('a filter is mended where it is no number, and changed when it is pressed', async () => {
   const id = await makeExperiment(site.owner, 'Heights');
   const table = await uploadTable(site.owner, id, 'heights', 'n,height\n1,80.5\n2,90.5\n3,100.5\n');
   const { page, complaints } = owner;
@@ -50,7 +50,7 @@ test('a filter is mended where it is no number, and changed when it is pressed',
   expect(complaints).toEqual([]);
 });
 
-test('values with commas and quotes stay whole in a list of them', { timeout: 120_000 }, async () => {
+test('values with commas and quotes stay whole in a list of them', async () => {
   const id = await makeExperiment(site.owner, 'Places');
   const table = await uploadTable(site.owner, id, 'places', 'place\n"Field 1, north"\n"the ""old"" plot"\nField 1\nnorth\n');
   const { page, complaints } = owner;
@@ -73,7 +73,7 @@ test('values with commas and quotes stay whole in a list of them', { timeout: 12
   expect(complaints).toEqual([]);
 });
 
-test('what an address asks wrongly is said once, and nothing is waited for', { timeout: 60_000 }, async () => {
+test('what an address asks wrongly is said once, and nothing is waited for', async () => {
   const id = await makeExperiment(site.owner, 'Asked wrongly');
   const table = await uploadTable(site.owner, id, 'heights', 'n\n1\n');
   const { page, complaints } = owner;
@@ -95,7 +95,7 @@ test('what an address asks wrongly is said once, and nothing is waited for', { t
   complaints.splice(0);
 });
 
-test('a deleted table is gone on the way back, and its upload is listed as one', { timeout: 120_000 }, async () => {
+test('a deleted table is gone on the way back, and its upload is listed as one', async () => {
   const id = await makeExperiment(site.owner, 'Gone');
   const table = await uploadTable(site.owner, id, 'yields', 'n\n1\n');
   const { page, complaints } = owner;
@@ -115,7 +115,7 @@ test('a deleted table is gone on the way back, and its upload is listed as one',
   expect(complaints).toEqual([]);
 });
 
-test('a long column name leaves room for the arrow of its order', { timeout: 60_000 }, async () => {
+test('a long column name leaves room for the arrow of its order', async () => {
   const id = await makeExperiment(site.owner, 'Long names');
   const name = 'photosynthetically_active_radiation_at_the_top_of_the_canopy';
   const table = await uploadTable(site.owner, id, 'light', `${name},n\n1,2\n`);
@@ -130,7 +130,7 @@ test('a long column name leaves room for the arrow of its order', { timeout: 60_
   expect(complaints).toEqual([]);
 });
 
-test('a chart of means says so on its axis, with what its bars are', { timeout: 60_000 }, async () => {
+test('a chart of means says so on its axis, with what its bars are', async () => {
   const id = await makeExperiment(site.owner, 'Means');
   const table = await uploadTable(site.owner, id, 'heights', 'day,height\n2025-05-01,1.5\n2025-05-01,2.5\n2025-05-02,3.5\n2025-05-02,4\n');
   const { page, complaints } = owner;
@@ -140,7 +140,7 @@ test('a chart of means says so on its axis, with what its bars are', { timeout: 
   expect(complaints).toEqual([]);
 });
 
-test('Ctrl Enter in a macro says what it waits for', { timeout: 60_000 }, async () => {
+test('Ctrl Enter in a macro says what it waits for', async () => {
   const { page, complaints } = owner;
   const macro = (await site.owner('POST', '/api/v1/macros', { body: { name: 'Ratio', language: 'javascript', code: 'output.a = 1;' } }))
     .body as {
@@ -153,7 +153,7 @@ test('Ctrl Enter in a macro says what it waits for', { timeout: 60_000 }, async 
   expect(complaints).toEqual([]);
 });
 
-test('on a phone the section that is shown is in sight', { timeout: 60_000 }, async () => {
+test('on a phone the section that is shown is in sight', async () => {
   const { page, complaints, context } = await site.copyOf(owner, 'phone');
   await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}/sharing`);
   const shown = page.getByRole('navigation', { name: 'Of this experiment' }).getByRole('link', { name: 'Sharing' });
@@ -165,7 +165,7 @@ test('on a phone the section that is shown is in sight', { timeout: 60_000 }, as
   await context.close();
 });
 
-test('who is not signed in is told so without keys, and a spent link leads on', { timeout: 60_000 }, async () => {
+test('who is not signed in is told so without keys, and a spent link leads on', async () => {
   const { page, complaints, context } = await site.copyOf(owner, 'desk');
   await page.goto(`${site.baseUrl}/account`);
   await page.getByLabel('About you').fill('typed');
@@ -183,7 +183,7 @@ test('who is not signed in is told so without keys, and a spent link leads on', 
   await context.close();
 });
 
-test('a file that cannot be read leads to the setting that lets it be', { timeout: 120_000 }, async () => {
+test('a file that cannot be read leads to the setting that lets it be', async () => {
   const id = await makeExperiment(site.owner, 'Unreadable');
   const { page, complaints } = owner;
   const choose = (name: string, buffer: Buffer) =>
@@ -206,7 +206,7 @@ test('a file that cannot be read leads to the setting that lets it be', { timeou
   expect(complaints).toEqual([]);
 });
 
-test('a filter is mended where it is no day and no time', { timeout: 120_000 }, async () => {
+test('a filter is mended where it is no day and no time', async () => {
   const id = await makeExperiment(site.owner, 'Harvests');
   const table = await uploadTable(site.owner, id, 'harvests', 'day,at\n2025-05-01,2025-05-01T06:00:00Z\n2025-05-02,2025-05-02T06:30:00Z\n');
   const { page, complaints } = owner;
@@ -232,7 +232,7 @@ test('a filter is mended where it is no day and no time', { timeout: 120_000 }, 
   expect(complaints).toEqual([]);
 });
 
-test('a time without a zone is shown whole in its column', { timeout: 60_000 }, async () => {
+test('a time without a zone is shown whole in its column', async () => {
   const id = await makeExperiment(site.owner, 'Local times');
   const table = await uploadTable(site.owner, id, 'times', 'at\n01.03.2025 06:07\n02.03.2025 06:14:30.25\n');
   const { page, complaints } = owner;
@@ -246,7 +246,7 @@ test('a time without a zone is shown whole in its column', { timeout: 60_000 }, 
   expect(complaints).toEqual([]);
 });
 
-test('what columns hold is said in words, with the exact type beside them', { timeout: 120_000 }, async () => {
+test('what columns hold is said in words, with the exact type beside them', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const table = await uploadTable(
@@ -266,7 +266,7 @@ test('what columns hold is said in words, with the exact type beside them', { ti
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('sums have no choice of columns, which changes nothing of them', { timeout: 60_000 }, async () => {
+test('sums have no choice of columns, which changes nothing of them', async () => {
   const id = await makeExperiment(site.owner, 'Sums');
   const table = await uploadTable(site.owner, id, 'sums', 'variety,height\nA,10\nA,20\nB,40\n');
   const aggregation = { groupBy: [{ column: 'variety' }], functions: [{ column: 'height', function: 'avg' }] };
@@ -279,7 +279,7 @@ test('sums have no choice of columns, which changes nothing of them', { timeout:
   expect(complaints).toEqual([]);
 });
 
-test('what is said of a column before the upload leads to how its values are read', { timeout: 120_000 }, async () => {
+test('what is said of a column before the upload leads to how its values are read', async () => {
   const id = await makeExperiment(site.owner, 'Marks');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
@@ -297,7 +297,7 @@ test('what is said of a column before the upload leads to how its values are rea
   expect(complaints).toEqual([]);
 });
 
-test('metadata takes decimal commas and days with points for numbers and days', { timeout: 120_000 }, async () => {
+test('metadata takes decimal commas and days with points for numbers and days', async () => {
   const id = await makeExperiment(site.owner, 'Commas');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/metadata/new`);
@@ -315,7 +315,7 @@ test('metadata takes decimal commas and days with points for numbers and days', 
   expect(complaints).toEqual([]);
 });
 
-test('the word for the type of a column is read whole before the upload', { timeout: 120_000 }, async () => {
+test('the word for the type of a column is read whole before the upload', async () => {
   const id = await makeExperiment(site.owner, 'Types');
   for (const size of ['desk', 'phone'] as const) {
     const { page, complaints, context } = await site.copyOf(owner, size);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 const drawerOf = ({ page }: Visitor) => page.getByRole('dialog');
 
-test('what one has said of a row is changed by keyboard, and only by whoever said it', { timeout: 180_000 }, async () => {
+test('what one has said of a row is changed by keyboard, and only by whoever said it', async () => {
   const id = await makeExperiment(site.owner, 'Words', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'words', 'n\n1\n');
   const readRow = async () => {
@@ -87,7 +87,7 @@ test('what one has said of a row is changed by keyboard, and only by whoever sai
   await phone.context.close();
 });
 
-test('a key gets another name, ends at another time, and is switched off', { timeout: 120_000 }, async () => {
+test('a key gets another name, ends at another time, and is switched off', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/account`);
   await page.getByLabel('Name of a new key').fill('Logger');
@@ -126,7 +126,7 @@ test('a key gets another name, ends at another time, and is switched off', { tim
   await phone.context.close();
 });
 
-test('an organization says what it owns to whoever may read it', { timeout: 180_000 }, async () => {
+test('an organization says what it owns to whoever may read it', async () => {
   const { page, complaints } = owner;
   const under = `${site.baseUrl}/organizations/${site.sample.organizationId}`;
   await page.goto(under);

@@ -28,7 +28,7 @@ async function draw(page: Page, search: Record<string, unknown>): Promise<void> 
 const tip = (page: Page) => page.locator('.tip').textContent();
 const mean = { columnName: 'spad', role: 'y', aggregate: 'avg' };
 
-test('a bar says its value to the pointer, and to the arrow keys', { timeout: 120_000 }, async () => {
+test('a bar says its value to the pointer, and to the arrow keys', async () => {
   const { page, complaints } = owner;
   await draw(page, {
     type: 'bar',
@@ -71,7 +71,7 @@ test('a bar says its value to the pointer, and to the arrow keys', { timeout: 12
   expect(complaints).toEqual([]);
 });
 
-test('a point of a line, a box and a slice say theirs, on a phone too', { timeout: 180_000 }, async () => {
+test('a point of a line, a box and a slice say theirs, on a phone too', async () => {
   const phone = await site.copyOf(owner, 'phone');
   const { page, complaints } = phone;
   await draw(page, { type: 'line', sources: [{ columnName: 'day', role: 'x' }, mean] });
@@ -108,7 +108,7 @@ test('a point of a line, a box and a slice say theirs, on a phone too', { timeou
   expect(complaints).toEqual([]);
 });
 
-test('a group keeps its colour when a filter takes others away', { timeout: 120_000 }, async () => {
+test('a group keeps its colour when a filter takes others away', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const color = { columnName: 'line', role: 'color' };

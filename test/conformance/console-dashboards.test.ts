@@ -62,7 +62,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-test('puts charts, text and rows on one page, by pointer and by keyboard', { timeout: 240_000 }, async () => {
+test('puts charts, text and rows on one page, by pointer and by keyboard', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${experimentId}`);
   await page.getByRole('link', { name: 'Dashboards' }).click();
@@ -140,7 +140,7 @@ test('puts charts, text and rows on one page, by pointer and by keyboard', { tim
   expect(complaints).toEqual([]);
 });
 
-test('narrows what it shows, says so in the address, and shows others the same', { timeout: 180_000 }, async () => {
+test('narrows what it shows, says so in the address, and shows others the same', async () => {
   const { page } = owner;
   await expect.poll(() => bars(page).count()).toBeGreaterThan(3);
   const all = await bars(page).count();
@@ -189,7 +189,7 @@ test('narrows what it shows, says so in the address, and shows others the same',
   expect(owner.complaints).toEqual([]);
 });
 
-test('keeps what was done when the service refuses it', { timeout: 180_000 }, async () => {
+test('keeps what was done when the service refuses it', async () => {
   const { page, complaints } = owner;
   const elsewhere = (body: object) => site.owner('PATCH', api(`/${new URL(address).pathname.split('/').at(-1)!}`), { body });
   const name = page.getByLabel('Name', { exact: true });
@@ -252,7 +252,7 @@ test('keeps what was done when the service refuses it', { timeout: 180_000 }, as
   expect(complaints).toEqual([]);
 });
 
-test('runs nothing of what somebody else wrote, fetches nothing of it, and is deleted', { timeout: 180_000 }, async () => {
+test('runs nothing of what somebody else wrote, fetches nothing of it, and is deleted', async () => {
   const { page, complaints } = owner;
   const heard: number[] = [];
   await page.exposeFunction('fired', (number: number) => void heard.push(number));
@@ -294,7 +294,7 @@ test('runs nothing of what somebody else wrote, fetches nothing of it, and is de
   expect(complaints).toEqual([]);
 });
 
-test('what was being written in a dashboard goes with it, unasked', { timeout: 120_000 }, async () => {
+test('what was being written in a dashboard goes with it, unasked', async () => {
   const made = await site.owner('POST', api(), { body: { name: 'Gone' } });
   const { page } = owner;
   await page.goto(`${site.baseUrl}/experiments/${experimentId}/dashboards/${String(made.body.id)}?edit=true`);

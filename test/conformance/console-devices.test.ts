@@ -85,7 +85,7 @@ async function makeDevice(serialNumber: string, name: string, place: { latitude:
   return device.id;
 }
 
-test('registers an instrument, certifies and binds it, and sees what it measures', { timeout: 300_000 }, async () => {
+test('registers an instrument, certifies and binds it, and sees what it measures', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'stranger@leaf-lab.example');
   await page.getByRole('link', { name: 'Devices', exact: true }).click();
@@ -231,7 +231,7 @@ test('registers an instrument, certifies and binds it, and sees what it measures
   await context.close();
 });
 
-test('shows the fleet as a list and on a map, filtered by the address', { timeout: 300_000 }, async () => {
+test('shows the fleet as a list and on a map, filtered by the address', async () => {
   const made = [
     await makeDevice('E8:4B:00:11', 'Wageningen', { latitude: 51.986, longitude: 5.664 }),
     await makeDevice('E8:4B:00:12', HOSTILE, { latitude: 51.9853, longitude: 5.6644 }),
@@ -275,7 +275,7 @@ test('shows the fleet as a list and on a map, filtered by the address', { timeou
   }
 });
 
-test('a viewer sees no control, and who loses the right is told so', { timeout: 240_000 }, async () => {
+test('a viewer sees no control, and who loses the right is told so', async () => {
   const { id } = (await call('POST', '/devices', { serialNumber: 'E8:4B:00:21', deviceType: 'ambyte', name: 'Shared' })) as unknown as {
     id: string;
   };
@@ -301,7 +301,7 @@ test('a viewer sees no control, and who loses the right is told so', { timeout: 
   await context.close();
 });
 
-test('groups devices, and does to all of them what is done to one', { timeout: 180_000 }, async () => {
+test('groups devices, and does to all of them what is done to one', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'owner@leaf-lab.example');
   await page.goto(at('/devices/new'));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-test('an experiment with nothing in it leads to where each part of it begins', { timeout: 120_000 }, async () => {
+test('an experiment with nothing in it leads to where each part of it begins', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const id = await makeExperiment(site.owner, 'Begun today');
@@ -28,7 +28,7 @@ test('an experiment with nothing in it leads to where each part of it begins', {
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a chart that has no rows stays a page', { timeout: 180_000 }, async () => {
+test('a chart that has no rows stays a page', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const id = await makeExperiment(site.owner, 'Nothing measured');
@@ -56,7 +56,7 @@ test('a chart that has no rows stays a page', { timeout: 180_000 }, async () => 
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a number that its column cuts is seen whole where the pointer or the focus is', { timeout: 120_000 }, async () => {
+test('a number that its column cuts is seen whole where the pointer or the focus is', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const id = await makeExperiment(site.owner, 'Large numbers');
@@ -76,7 +76,7 @@ test('a number that its column cuts is seen whole where the pointer or the focus
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('all devices of an experiment are found on its page', { timeout: 120_000 }, async () => {
+test('all devices of an experiment are found on its page', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const id = await makeExperiment(site.owner, 'Twelve devices');
@@ -98,7 +98,7 @@ test('all devices of an experiment are found on its page', { timeout: 120_000 },
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a long name of a column is read whole where columns are chosen', { timeout: 120_000 }, async () => {
+test('a long name of a column is read whole where columns are chosen', async () => {
   const { page, complaints, context } = await site.copyOf(owner, 'phone');
   const id = await makeExperiment(site.owner, 'Long columns');
   const table = await uploadTable(site.owner, id, 'long', `plot,${'temperatureofleaf'.repeat(4)}\na,1\n`);

@@ -19,7 +19,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-test('places of an experiment are found by name, added and removed', { timeout: 240_000 }, async () => {
+test('places of an experiment are found by name, added and removed', async () => {
   const id = await makeExperiment(site.owner, 'Places', site.organizationId);
   const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(page, 'owner@leaf-lab.example');
@@ -56,7 +56,7 @@ test('places of an experiment are found by name, added and removed', { timeout: 
   await context.close();
 });
 
-test('a table is deleted after a question, by those who may', { timeout: 240_000 }, async () => {
+test('a table is deleted after a question, by those who may', async () => {
   const id = await makeExperiment(site.owner, 'Tables', site.organizationId);
   const uploadTableId = await uploadTable(site.owner, id, 'yields', 'n\n1\n');
   const read = () => site.owner('GET', `/api/v1/experiments/${id}/data`, { query: { tableName: uploadTableId } });
@@ -92,7 +92,7 @@ test('a table is deleted after a question, by those who may', { timeout: 240_000
   expect([...complaints, ...member.complaints]).toEqual([]);
 });
 
-test('an upload is taken back after a question, and the same file can be sent again', { timeout: 240_000 }, async () => {
+test('an upload is taken back after a question, and the same file can be sent again', async () => {
   const id = await makeExperiment(site.owner, 'Taken back', site.organizationId);
   const tableId = await uploadTable(site.owner, id, 'yields', 'n\n1\n');
   await appendTo(site.owner, id, tableId, 'n,extra\n2,x\n');
@@ -129,7 +129,7 @@ test('an upload is taken back after a question, and the same file can be sent ag
   await appendTo(site.owner, id, tableId, 'n,extra\n2,x\n');
 });
 
-test.each(['desk', 'phone'] as const)('who has no name yet is asked for it, %s', { timeout: 240_000 }, async (size) => {
+test.each(['desk', 'phone'] as const)('who has no name yet is asked for it, %s', async (size) => {
   const { page, complaints, context } = await openVisitor(browser, size, EXPECTED);
   await site.signIn(page, `nameless-${size}@example.com`);
   await page.goto(site.server.baseUrl);
@@ -150,7 +150,7 @@ test.each(['desk', 'phone'] as const)('who has no name yet is asked for it, %s',
   await context.close();
 });
 
-test('an account is deleted by its own person, and what keeps it is named', { timeout: 240_000 }, async () => {
+test('an account is deleted by its own person, and what keeps it is named', async () => {
   const { page, complaints } = await openVisitor(browser, 'desk', EXPECTED);
   const address = 'leaving@example.com';
   await site.signIn(page, address);

@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-test('makes a file of what the grid shows, and of no more', { timeout: 180_000 }, async () => {
+test('makes a file of what the grid shows, and of no more', async () => {
   const { page, complaints } = owner;
   const filters = [{ column: 'n', operator: 'greater_than', value: 20 }];
   await openGrid(page, tableAt({ filters, columns: ['n', 'word'], orderBy: 'n', orderDirection: 'DESC' }));
@@ -111,7 +111,7 @@ test('makes a file of what the grid shows, and of no more', { timeout: 180_000 }
   expect(complaints).toEqual([]);
 });
 
-test('follows long ones, cancels, and says why one failed', { timeout: 240_000 }, async () => {
+test('follows long ones, cancels, and says why one failed', async () => {
   const { page, complaints } = owner;
   const path = `/api/v1/experiments/${experimentId}/data/exports`;
   for (const format of ['xlsx', 'parquet', 'arrow', 'json', 'csv', 'ndjson'])
@@ -152,7 +152,7 @@ test('follows long ones, cancels, and says why one failed', { timeout: 240_000 }
   await phone.context.close();
 });
 
-test('says each refusal as a sentence, and shows no button that is refused', { timeout: 180_000 }, async () => {
+test('says each refusal as a sentence, and shows no button that is refused', async () => {
   const viewer = await site.visitAs('viewer');
   const { page } = viewer;
   await openGrid(page, tableAt({}));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-test('means of groups over time are drawn as lines over time, whichever is grouped by first', { timeout: 120_000 }, async () => {
+test('means of groups over time are drawn as lines over time, whichever is grouped by first', async () => {
   const id = await makeExperiment(site.owner, 'By week');
   const rows = ['wet,2026-05-01T08:00:00Z,40', 'wet,2026-05-12T08:00:00Z,42', 'dry,2026-05-01T08:00:00Z,30', 'dry,2026-05-12T08:00:00Z,31'];
   const table = await uploadTable(site.owner, id, 'weeks', `water,at,spad\n${rows.join('\n')}\n`);
@@ -33,7 +33,7 @@ test('means of groups over time are drawn as lines over time, whichever is group
   expect(complaints).toEqual([]);
 });
 
-test('rows are grouped by a day whichever comes first, in a form that holds its button', { timeout: 120_000 }, async () => {
+test('rows are grouped by a day whichever comes first, in a form that holds its button', async () => {
   const id = await makeExperiment(site.owner, 'By day');
   const table = await uploadTable(
     site.owner,
@@ -68,7 +68,7 @@ test('rows are grouped by a day whichever comes first, in a form that holds its 
   expect(complaints).toEqual([]);
 });
 
-test('more than one thing is computed of a group, and what the form has no field for stays', { timeout: 120_000 }, async () => {
+test('more than one thing is computed of a group, and what the form has no field for stays', async () => {
   const id = await makeExperiment(site.owner, 'By zone');
   const rows = ['wet,2026-05-01T08:00:00Z,40,1', 'wet,2026-05-01T23:30:00Z,42,2', 'dry,2026-05-01T08:00:00Z,30,3'];
   const table = await uploadTable(site.owner, id, 'more', `water,at,spad,area\n${rows.join('\n')}\n`);
@@ -99,7 +99,7 @@ test('more than one thing is computed of a group, and what the form has no field
   expect(complaints).toEqual([]);
 });
 
-test('days of a zone stand at the date they have there', { timeout: 120_000 }, async () => {
+test('days of a zone stand at the date they have there', async () => {
   const id = await makeExperiment(site.owner, 'Zones');
   const table = await uploadTable(site.owner, id, 'zones', 'at,spad\n2026-05-01T08:00:00Z,40\n2026-05-01T23:30:00Z,42\n');
   const { page, complaints } = owner;
@@ -120,7 +120,7 @@ test('days of a zone stand at the date they have there', { timeout: 120_000 }, a
   expect(complaints).toEqual([]);
 });
 
-test('an upload that failed, and one whose table is gone, are said in whole sentences', { timeout: 120_000 }, async () => {
+test('an upload that failed, and one whose table is gone, are said in whole sentences', async () => {
   const id = await makeExperiment(site.owner, 'Sentences');
   const table = await uploadTable(site.owner, id, 'gone', 'n\n1\n');
   const form = new FormData();
@@ -143,7 +143,7 @@ test('an upload that failed, and one whose table is gone, are said in whole sent
   expect(complaints).toEqual([]);
 });
 
-test('cells that are marked are copied as a spreadsheet takes them', { timeout: 180_000 }, async () => {
+test('cells that are marked are copied as a spreadsheet takes them', async () => {
   const id = await makeExperiment(site.owner, 'Copied');
   const table = await uploadTable(site.owner, id, 'copied', 'plot,height,note\nA1,41.2,tall\nA2,,\nA3,39.8,short\n');
   const { page, context, complaints } = owner;
@@ -172,7 +172,7 @@ test('cells that are marked are copied as a spreadsheet takes them', { timeout: 
   expect(complaints).toEqual([]);
 });
 
-test('a table with places is first drawn at them, and its measurements over time', { timeout: 180_000 }, async () => {
+test('a table with places is first drawn at them, and its measurements over time', async () => {
   const id = await makeExperiment(site.owner, 'Places');
   const rows = ['S1,51.97,5.66,41.2,2026-05-01', 'S2,51.98,5.67,39.8,2026-05-02', 'S3,51.99,5.68,37.1,2026-05-03'];
   const { page, complaints } = owner;
@@ -188,7 +188,7 @@ test('a table with places is first drawn at them, and its measurements over time
   expect(complaints).toEqual([]);
 });
 
-test('a file that failed for a reason that is not its own is read again by a button', { timeout: 180_000 }, async () => {
+test('a file that failed for a reason that is not its own is read again by a button', async () => {
   const id = await makeExperiment(site.owner, 'Kept');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
   // decimals have the files of the table written anew, which these cannot be
@@ -210,7 +210,7 @@ test('a file that failed for a reason that is not its own is read again by a but
   expect(await again.count()).toBe(0);
   expect(complaints).toEqual([]);
 });
-test('a table of no row leads to an upload, and the report of what stored none to its table', { timeout: 120_000 }, async () => {
+test('a table of no row leads to an upload, and the report of what stored none to its table', async () => {
   const id = await makeExperiment(site.owner, 'No row');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);

@@ -42,7 +42,7 @@ const openPage = async (deviceType: string) => {
   await owner.page.getByRole('heading', { name: 'Firmware' }).waitFor();
 };
 
-test('the releases of a kind are listed, the newest marked, with their files', { timeout: 120_000 }, async () => {
+test('the releases of a kind are listed, the newest marked, with their files', async () => {
   const { page, complaints } = owner;
   await openPage('ambyte');
   const summary = page.getByText('Published firmware');
@@ -71,7 +71,7 @@ test('the releases of a kind are listed, the newest marked, with their files', {
   expect(complaints).toEqual([]);
 });
 
-test('a kind without any says so, and one that has no firmware of its own has no such list', { timeout: 120_000 }, async () => {
+test('a kind without any says so, and one that has no firmware of its own has no such list', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   await openPage('minipar');

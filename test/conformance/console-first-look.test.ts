@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-test('a device whose measurements people sent is said to have connected and sent nothing itself', { timeout: 120_000 }, async () => {
+test('a device whose measurements people sent is said to have connected and sent nothing itself', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/devices`);
   const row = page.getByRole('listitem').filter({ hasText: 'Leaf 9' });
@@ -31,7 +31,7 @@ test('a device whose measurements people sent is said to have connected and sent
   expect(complaints).toEqual([]);
 });
 
-test('the head says which part of the console one is in', { timeout: 120_000 }, async () => {
+test('the head says which part of the console one is in', async () => {
   const { page } = owner;
   const part = page.getByRole('navigation').first().locator('[aria-current]');
   for (const [path, name] of [
@@ -48,7 +48,7 @@ test('the head says which part of the console one is in', { timeout: 120_000 }, 
   }
 });
 
-test('an address with half an id leads back, and speaks of no UUID', { timeout: 120_000 }, async () => {
+test('an address with half an id leads back, and speaks of no UUID', async () => {
   const { page } = owner;
   for (const path of ['/devices/01a2', `/experiments/${site.sample.experimentId}/dashboards/01a2`, '/library/macros/01a2']) {
     await page.goto(`${site.baseUrl}${path}`);
@@ -63,7 +63,7 @@ test('an address with half an id leads back, and speaks of no UUID', { timeout: 
   await page.getByRole('heading', { name: 'Experiments' }).waitFor();
 });
 
-test('an address with the name of a table leads to the table', { timeout: 120_000 }, async () => {
+test('an address with the name of a table leads to the table', async () => {
   const id = await makeExperiment(site.owner, 'Named table');
   const table = await uploadTable(site.owner, id, 'leaves', 'plot,spad\n1,41\n2,43\n');
   const { page } = owner;
@@ -84,35 +84,31 @@ test('an address with the name of a table leads to the table', { timeout: 120_00
   }
 });
 
-test(
-  'names of columns are read whole, uploads lead to their experiment, and nothing in quarantine is not counted',
-  { timeout: 120_000 },
-  async () => {
-    const id = await makeExperiment(site.owner, 'First look');
-    const table = await uploadTable(site.owner, id, 'leaves', 'plot,leaf_temperature,measurement_time_utc\n1,23.5,2026-05-01T08:00:00Z\n');
-    const { page } = owner;
-    await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
-    await page.getByRole('gridcell').first().waitFor();
-    const cut =
-      "[...document.querySelectorAll('.grid-name')].filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)";
-    for (const name of ['leaf_temperature', 'measurement_time_utc']) {
-      await page.getByRole('columnheader', { name }).getByRole('button').click();
-      await page.getByRole('columnheader', { name }).getByText('↑', { exact: true }).waitFor();
-      expect(await page.evaluate(cut)).toEqual([]);
-    }
-    await page.goto(`${site.baseUrl}/experiments/${id}`);
-    await page.getByText(/1 row stored, report of/).waitFor();
-    await page.getByText('No device is bound to this experiment. People may send what instruments measured.').waitFor();
-    await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
-    await page.getByText(/^CSV, 1 row stored, /).waitFor();
-    expect(await page.getByText('quarantine').count()).toBe(0);
-    await page.goto(site.baseUrl);
-    await page.getByRole('region', { name: 'Lately' }).getByRole('link', { name: 'First look' }).click();
-    await page.waitForURL(`**/experiments/${id}`);
-  },
-);
+test('names of columns are read whole, uploads lead to their experiment, and nothing in quarantine is not counted', async () => {
+  const id = await makeExperiment(site.owner, 'First look');
+  const table = await uploadTable(site.owner, id, 'leaves', 'plot,leaf_temperature,measurement_time_utc\n1,23.5,2026-05-01T08:00:00Z\n');
+  const { page } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByRole('gridcell').first().waitFor();
+  const cut =
+    "[...document.querySelectorAll('.grid-name')].filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent)";
+  for (const name of ['leaf_temperature', 'measurement_time_utc']) {
+    await page.getByRole('columnheader', { name }).getByRole('button').click();
+    await page.getByRole('columnheader', { name }).getByText('↑', { exact: true }).waitFor();
+    expect(await page.evaluate(cut)).toEqual([]);
+  }
+  await page.goto(`${site.baseUrl}/experiments/${id}`);
+  await page.getByText(/1 row stored, report of/).waitFor();
+  await page.getByText('No device is bound to this experiment. People may send what instruments measured.').waitFor();
+  await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+  await page.getByText(/^CSV, 1 row stored, /).waitFor();
+  expect(await page.getByText('quarantine').count()).toBe(0);
+  await page.goto(site.baseUrl);
+  await page.getByRole('region', { name: 'Lately' }).getByRole('link', { name: 'First look' }).click();
+  await page.waitForURL(`**/experiments/${id}`);
+});
 
-test('code and the audit log can be used on a page that is twice as large', { timeout: 120_000 }, async () => {
+test('code and the audit log can be used on a page that is twice as large', async () => {
   const { page, complaints, context } = await site.copyOf(owner, 'desk');
   await page.setViewportSize({ width: 640, height: 400 });
   const [macro] = (await site.owner('GET', '/api/v1/macros')).body as unknown as { id: string }[];
@@ -129,7 +125,7 @@ test('code and the audit log can be used on a page that is twice as large', { ti
   await context.close();
 });
 
-test('the account says in words which browsers are signed in and what happened', { timeout: 120_000 }, async () => {
+test('the account says in words which browsers are signed in and what happened', async () => {
   const other = await site.visitAs('member', 'phone');
   const { page, context } = await site.visitAs('member');
   await page.goto(`${site.baseUrl}/account`);
@@ -141,7 +137,7 @@ test('the account says in words which browsers are signed in and what happened',
   await context.close();
 });
 
-test('the title of a page says what it shows, and of which experiment or organization', { timeout: 120_000 }, async () => {
+test('the title of a page says what it shows, and of which experiment or organization', async () => {
   const { page } = owner;
   const sections = page.getByRole('main').getByRole('navigation').first();
   await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}`);
@@ -159,7 +155,7 @@ test('the title of a page says what it shows, and of which experiment or organiz
   }
 });
 
-test('a row says of its times that they are those of UTC, and is printed in dark letters', { timeout: 120_000 }, async () => {
+test('a row says of its times that they are those of UTC, and is printed in dark letters', async () => {
   const id = await makeExperiment(site.owner, 'Far away');
   const table = await uploadTable(site.owner, id, 'times', 'plot,seen,heard\nA,2026-05-01T10:00:00Z,2026-05-01T10:00:00\n');
   const { page, complaints } = owner;
@@ -180,7 +176,7 @@ test('a row says of its times that they are those of UTC, and is printed in dark
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a heatmap whose cells are means has the places that it had of rows', { timeout: 240_000 }, async () => {
+test('a heatmap whose cells are means has the places that it had of rows', async () => {
   const id = await makeExperiment(site.owner, 'Cells', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'cells', 'column,row,height\n1,1,2\n1,2,4\n2,1,6\n2,2,8\n2,2,10\n');
   const sources = ['x column', 'y row', 'z height'].map((each) => {

@@ -19,7 +19,7 @@ const focused = (page: Page) =>
     "document.activeElement === document.body ? '' : (document.activeElement.getAttribute('aria-label') ?? document.activeElement.labels?.[0]?.textContent ?? document.activeElement.textContent).trim()",
   );
 
-test('a key that was made takes the focus once, and no more from what is pressed after it', { timeout: 240_000 }, async () => {
+test('a key that was made takes the focus once, and no more from what is pressed after it', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/account`);
   for (const name of ['first', 'second']) {
@@ -42,7 +42,7 @@ test('a key that was made takes the focus once, and no more from what is pressed
   expect(complaints).toEqual([]);
 });
 
-test('what is removed leaves the focus at the heading of its part', { timeout: 240_000 }, async () => {
+test('what is removed leaves the focus at the heading of its part', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/account`);
   await page.getByLabel('Name of a new key').fill('brief');
@@ -78,7 +78,7 @@ test('what is removed leaves the focus at the heading of its part', { timeout: 2
   expect(complaints).toEqual([]);
 });
 
-test('what failed and is asked for again leaves the focus at the heading of its part', { timeout: 180_000 }, async () => {
+test('what failed and is asked for again leaves the focus at the heading of its part', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   for (const [at, asked, heading] of [
@@ -97,7 +97,7 @@ test('what failed and is asked for again leaves the focus at the heading of its 
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('what is taken away before anything is sent leaves the focus near it', { timeout: 180_000 }, async () => {
+test('what is taken away before anything is sent leaves the focus near it', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const make = async (path: string, body: object) => String((await site.owner('POST', path, { body })).body.id);
@@ -134,7 +134,7 @@ test('what is taken away before anything is sent leaves the focus near it', { ti
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a signing secret takes the focus once', { timeout: 240_000 }, async () => {
+test('a signing secret takes the focus once', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/organizations/${site.sample.organizationId}/webhooks`);
   await page.getByLabel('Address to call').fill('https://field.example/hook');
@@ -177,7 +177,7 @@ test.each([
   expect(complaints).toEqual([]);
 });
 
-test('what is written while a page is awaited keeps the focus when it comes', { timeout: 240_000 }, async () => {
+test('what is written while a page is awaited keeps the focus when it comes', async () => {
   const { page, context, complaints } = await site.copyOf(owner, 'desk');
   await page.goto(`${site.baseUrl}/account`);
   await page.getByRole('heading', { name: 'API keys' }).waitFor();
@@ -213,7 +213,7 @@ async function makeTable(name: string) {
   return { id, table };
 }
 
-test('the fields of a chart keep the focus when their text is taken', { timeout: 180_000 }, async () => {
+test('the fields of a chart keep the focus when their text is taken', async () => {
   const { id, table } = await makeTable('Fields of a chart');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart`);
@@ -244,7 +244,7 @@ test('the fields of a chart keep the focus when their text is taken', { timeout:
   expect(complaints).toEqual([]);
 });
 
-test('the filters of a dashboard keep the focus when something is chosen or written', { timeout: 180_000 }, async () => {
+test('the filters of a dashboard keep the focus when something is chosen or written', async () => {
   const { id, table } = await makeTable('Filters');
   const layout = { col: 0, row: 0, colSpan: 12, rowSpan: 4 };
   const widget = (type: string, config: object) => ({ id: crypto.randomUUID(), type, layout, config: { tableName: table, ...config } });
@@ -282,7 +282,7 @@ test('the filters of a dashboard keep the focus when something is chosen or writ
   expect(complaints).toEqual([]);
 });
 
-test('a day can be typed into the audit log', { timeout: 180_000 }, async () => {
+test('a day can be typed into the audit log', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/organizations/${site.sample.organizationId}/audit`);
   await page.getByLabel('From the day').focus();

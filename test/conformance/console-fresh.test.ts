@@ -16,7 +16,7 @@ afterAll(() => site.stop());
 const points = (page: Page) => page.locator('.drawing .mark-symbol.role-mark > path');
 const follow = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
 
-test('a chart drops a row as soon as it has the flag that the chart leaves out', { timeout: 240_000 }, async () => {
+test('a chart drops a row as soon as it has the flag that the chart leaves out', async () => {
   const id = await makeExperiment(site.owner, 'Outliers', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n3,60\n4,8\n5,10\n');
   const search = new URLSearchParams({
@@ -41,7 +41,7 @@ test('a chart drops a row as soon as it has the flag that the chart leaves out',
   expect(complaints).toEqual([]);
 });
 
-test('a chart that was seen before an upload has its rows after it', { timeout: 240_000 }, async () => {
+test('a chart that was seen before an upload has its rows after it', async () => {
   const id = await makeExperiment(site.owner, 'More rows', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n');
   const { page, complaints } = owner;
@@ -111,7 +111,7 @@ test.each([
   await context.close();
 });
 
-test('a new key is listed, though the first reading of the list comes late and is older', { timeout: 120_000 }, async () => {
+test('a new key is listed, though the first reading of the list comes late and is older', async () => {
   const { page, complaints, context } = await site.visitAs('member');
   let letGo: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -134,7 +134,7 @@ test('a new key is listed, though the first reading of the list comes late and i
   await context.close();
 });
 
-test('rows show pseudonyms as soon as an experiment has them', { timeout: 240_000 }, async () => {
+test('rows show pseudonyms as soon as an experiment has them', async () => {
   const id = await makeExperiment(site.owner, 'Pseudonyms', site.sample.organizationId);
   const table = await uploadTable(site.owner, id, 'slope', 'n,height\n1,2\n2,4\n');
   const { page, complaints } = owner;
@@ -152,7 +152,7 @@ test('rows show pseudonyms as soon as an experiment has them', { timeout: 240_00
   expect(complaints).toEqual([]);
 });
 
-test('an experiment shows its devices by the names that they have now', { timeout: 240_000 }, async () => {
+test('an experiment shows its devices by the names that they have now', async () => {
   const id = await makeExperiment(site.owner, 'Sends here', site.sample.organizationId);
   const made = await site.owner('POST', '/api/v1/devices', { body: { serialNumber: 'fresh-1', deviceType: 'generic', name: 'Before' } });
   const deviceId = String(made.body.id);
@@ -171,7 +171,7 @@ test('an experiment shows its devices by the names that they have now', { timeou
   expect(complaints).toEqual([]);
 });
 
-test('runs that ended long ago have nothing read anew', { timeout: 240_000 }, async () => {
+test('runs that ended long ago have nothing read anew', async () => {
   const id = await makeExperiment(site.owner, 'Past runs', site.sample.organizationId);
   const code = "output['members'] = len(json)\n";
   const macro = String((await site.owner('POST', '/api/v1/macros', { body: { name: 'Counts', language: 'python', code } })).body.id);
@@ -193,7 +193,7 @@ test('runs that ended long ago have nothing read anew', { timeout: 240_000 }, as
   expect(complaints).toEqual([]);
 });
 
-test('rows that were jumped to stay, though a reading of those before comes late', { timeout: 240_000 }, async () => {
+test('rows that were jumped to stay, though a reading of those before comes late', async () => {
   const id = await makeExperiment(site.owner, 'Jumped', site.sample.organizationId);
   const lines = Array.from({ length: 1_000 }, (_, at) => `row ${at + 1}`);
   const table = await uploadTable(site.owner, id, 'long', `name\n${lines.join('\n')}\n`);
@@ -241,7 +241,7 @@ test('rows that were jumped to stay, though a reading of those before comes late
   await context.close();
 });
 
-test('an experiment that stands open shows its tables no more once access is taken away', { timeout: 240_000 }, async () => {
+test('an experiment that stands open shows its tables no more once access is taken away', async () => {
   const { page, context, complaints } = await site.visitAs('viewer');
   const id = await makeExperiment(site.owner, 'Taken away');
   const user = site.sample.users.viewer.id;

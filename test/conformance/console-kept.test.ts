@@ -18,7 +18,7 @@ async function make(path: string, body: object) {
   return made.body as Record<string, string>;
 }
 
-test('the way back out of a form asks before what was written is lost', { timeout: 240_000 }, async () => {
+test('the way back out of a form asks before what was written is lost', async () => {
   const { page, complaints } = owner;
   const { id = '' } = await make('/api/v1/experiments', { name: 'Written' });
   const dashboard = await make(`/api/v1/experiments/${id}/dashboards`, { name: 'Season' });
@@ -52,7 +52,7 @@ test('the way back out of a form asks before what was written is lost', { timeou
   expect(complaints).toEqual([]);
 });
 
-test('a cell that is written as JSON stays a cell, and goes back to what is stored', { timeout: 240_000 }, async () => {
+test('a cell that is written as JSON stays a cell, and goes back to what is stored', async () => {
   const { page, complaints } = owner;
   const paths = [{ id: 'p', label: 'Otherwise', color: '#1d6a45', conditions: [] }];
   const cell = { id: 'branch-1', type: 'branch', isCollapsed: false, paths };
@@ -71,7 +71,7 @@ test('a cell that is written as JSON stays a cell, and goes back to what is stor
   expect(complaints).toEqual([]);
 });
 
-test('certificates that are not downloaded yet outlast another request for them', { timeout: 240_000 }, async () => {
+test('certificates that are not downloaded yet outlast another request for them', async () => {
   const { page, complaints } = owner;
   const deviceIds: string[] = [];
   for (const serialNumber of ['kept-1', 'kept-2'])
@@ -96,7 +96,7 @@ test('certificates that are not downloaded yet outlast another request for them'
   expect(complaints).toEqual([]);
 });
 
-test('a decision between two versions of a dashboard says when it fails', { timeout: 240_000 }, async () => {
+test('a decision between two versions of a dashboard says when it fails', async () => {
   const { page, complaints } = owner;
   const { id = '' } = await make('/api/v1/experiments', { name: 'Two versions' });
   const dashboard = await make(`/api/v1/experiments/${id}/dashboards`, { name: 'Season' });
@@ -117,7 +117,7 @@ test('a decision between two versions of a dashboard says when it fails', { time
   expect(complaints).toEqual([]);
 });
 
-test('leaving a macro that is not saved is asked for as everywhere', { timeout: 180_000 }, async () => {
+test('leaving a macro that is not saved is asked for as everywhere', async () => {
   const { page, complaints } = owner;
   const { id } = await make('/api/v1/macros', { name: 'Unsaved', language: 'python', code: "output['n'] = 1\n" });
   // a window of the browser itself would be in its language, and is not one of ours
@@ -140,7 +140,7 @@ test('leaving a macro that is not saved is asked for as everywhere', { timeout: 
   expect(complaints).toEqual([]);
 });
 
-test('what is said to be made is not asked for while its page is awaited', { timeout: 120_000 }, async () => {
+test('what is said to be made is not asked for while its page is awaited', async () => {
   const { page, complaints } = await site.copyOf(owner, 'desk');
   let isHeld = false;
   await page.route(/\/api\/v1\/devices\/[\w-]{36}$/, async (route) => {
@@ -159,7 +159,7 @@ test('what is said to be made is not asked for while its page is awaited', { tim
   await page.context().close();
 });
 
-test('what is written in settings is asked for before it is lost', { timeout: 240_000 }, async () => {
+test('what is written in settings is asked for before it is lost', async () => {
   const { page, complaints } = await site.copyOf(owner, 'desk');
   const founded = await page.request.post(`${site.baseUrl}/api/v1/auth/organization/create`, {
     data: { name: 'Written', slug: 'written' },
@@ -229,7 +229,7 @@ test('what is written in settings is asked for before it is lost', { timeout: 24
   expect(complaints).toEqual([]);
 });
 
-test('the name of something new for the library is asked for before it is lost', { timeout: 240_000 }, async () => {
+test('the name of something new for the library is asked for before it is lost', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   for (const [kind, button] of [
@@ -253,7 +253,7 @@ test('the name of something new for the library is asked for before it is lost',
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('what was begun for the library is there again after a press beside it', { timeout: 120_000 }, async () => {
+test('what was begun for the library is there again after a press beside it', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   await page.goto(`${site.baseUrl}/account`);
@@ -276,7 +276,7 @@ test('what was begun for the library is there again after a press beside it', { 
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('chosen files are asked for before they are lost', { timeout: 120_000 }, async () => {
+test('chosen files are asked for before they are lost', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const { id = '' } = await make('/api/v1/experiments', { name: 'Chosen' });
@@ -299,7 +299,7 @@ test('chosen files are asked for before they are lost', { timeout: 120_000 }, as
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('what is being saved is not asked for, and what is written on a dashboard can be given up', { timeout: 120_000 }, async () => {
+test('what is being saved is not asked for, and what is written on a dashboard can be given up', async () => {
   const id = await makeExperiment(site.owner, 'Given up');
   const made = await site.owner('POST', `/api/v1/experiments/${id}/dashboards`, { body: { name: 'As it was' } });
   expect(made.status, made.text).toBe(201);

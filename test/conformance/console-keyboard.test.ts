@@ -48,7 +48,7 @@ async function press(page: Page, name: string | RegExp, key: 'Tab' | 'Shift+Tab'
 }
 const rowsOf = async (page: Page) => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1;
 
-test('from the first visit by a table, a filter and a row to something said and a chart', { timeout: 240_000 }, async () => {
+test('from the first visit by a table, a filter and a row to something said and a chart', async () => {
   const { page, complaints } = await site.visitAs('owner');
   await page.getByRole('link', { name: 'leaf_measurements' }).waitFor();
   await press(page, 'leaf_measurements');

@@ -62,7 +62,7 @@ const fitsWidth = async (page: Page) => expect(await page.evaluate('document.doc
 const alert = (page: Page, text: RegExp | string) => page.getByRole('alert').getByText(text).first().waitFor();
 
 describe.each(pickSizes('phone'))('macros at a %s', (size: Size) => {
-  test('are made, tried on a real measurement, saved, compared, linked and run over the past', { timeout: 240_000 }, async () => {
+  test('are made, tried on a real measurement, saved, compared, linked and run over the past', async () => {
     const { page, complaints, context } = await open(site.cast.owner, size, /412 \(Precondition|ERR_INTERNET_DISCONNECTED/);
     await page.goto(site.server.baseUrl);
     if (size === 'phone') {
@@ -183,7 +183,7 @@ describe.each(pickSizes('phone'))('macros at a %s', (size: Size) => {
     await context.close();
   });
 
-  test('what was withheld is told to who manages, and allowed by running it', { timeout: 240_000 }, async () => {
+  test('what was withheld is told to who manages, and allowed by running it', async () => {
     const { page, complaints, context } = await open(site.cast.owner, size, /404 \(Not Found\)/);
     const list = `${site.server.baseUrl}/experiments/${experimentId}/macros`;
     await page.goto(list);
@@ -224,43 +224,39 @@ describe.each(pickSizes('phone'))('macros at a %s', (size: Size) => {
     await context.close();
   });
 
-  test(
-    'whoever may not write has a copy to make and no control, and who loses access keeps what was written',
-    { timeout: 240_000 },
-    async () => {
-      const id = await make('macros', {
-        name: `Shared ${size}`,
-        language: 'python',
-        code: "output['root'] = json['x'] ** 2\n",
-        organizationId: site.cast.leafLab,
-      });
-      await grant(site.db, { id, type: 'macro' }, { user: site.cast.viewer.id }, 'viewer');
-      await grant(site.db, { id, type: 'macro' }, { user: site.cast.teammate.id }, 'admin');
-      const viewer = await open(site.cast.viewer, size);
-      await viewer.page.goto(`${site.server.baseUrl}/library/macros/${id}`);
-      await editor(viewer.page).waitFor();
-      for (const name of ['Save', 'Delete', 'Make public', 'Link it', 'Write version 1 above'])
-        expect(await viewer.page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
-      await looksRight(viewer.page, `macro-read-${size}`);
-      await viewer.page.getByRole('button', { name: 'Copy it' }).click();
-      await viewer.page.getByRole('heading', { name: `Copy of Shared ${size}` }).waitFor();
-      await viewer.page.getByRole('button', { name: 'Save', exact: true }).first().waitFor();
-      expect(viewer.complaints).toEqual([]);
-      await viewer.context.close();
+  test('whoever may not write has a copy to make and no control, and who loses access keeps what was written', async () => {
+    const id = await make('macros', {
+      name: `Shared ${size}`,
+      language: 'python',
+      code: "output['root'] = json['x'] ** 2\n",
+      organizationId: site.cast.leafLab,
+    });
+    await grant(site.db, { id, type: 'macro' }, { user: site.cast.viewer.id }, 'viewer');
+    await grant(site.db, { id, type: 'macro' }, { user: site.cast.teammate.id }, 'admin');
+    const viewer = await open(site.cast.viewer, size);
+    await viewer.page.goto(`${site.server.baseUrl}/library/macros/${id}`);
+    await editor(viewer.page).waitFor();
+    for (const name of ['Save', 'Delete', 'Make public', 'Link it', 'Write version 1 above'])
+      expect(await viewer.page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
+    await looksRight(viewer.page, `macro-read-${size}`);
+    await viewer.page.getByRole('button', { name: 'Copy it' }).click();
+    await viewer.page.getByRole('heading', { name: `Copy of Shared ${size}` }).waitFor();
+    await viewer.page.getByRole('button', { name: 'Save', exact: true }).first().waitFor();
+    expect(viewer.complaints).toEqual([]);
+    await viewer.context.close();
 
-      const { page, context } = await open(site.cast.teammate, size, /403 \(Forbidden/);
-      await page.goto(`${site.server.baseUrl}/library/macros/${id}`);
-      await write(page, "output['root'] = json['x'] ** 0.5\n");
-      await page.getByText('Not saved yet.').waitFor();
-      await site.db.run(sql('test')`delete from grants where resource_id = ${id} and user_id = ${site.cast.teammate.id}`);
-      await page.getByRole('button', { name: 'Save', exact: true }).first().click();
-      await alert(page, /Ask somebody who manages it/);
-      expect(await editor(page).textContent()).toContain('0.5');
-      await context.close();
-    },
-  );
+    const { page, context } = await open(site.cast.teammate, size, /403 \(Forbidden/);
+    await page.goto(`${site.server.baseUrl}/library/macros/${id}`);
+    await write(page, "output['root'] = json['x'] ** 0.5\n");
+    await page.getByText('Not saved yet.').waitFor();
+    await site.db.run(sql('test')`delete from grants where resource_id = ${id} and user_id = ${site.cast.teammate.id}`);
+    await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+    await alert(page, /Ask somebody who manages it/);
+    expect(await editor(page).textContent()).toContain('0.5');
+    await context.close();
+  });
 
-  test('a protocol is made, written as JSON, saved, compared, linked and deleted', { timeout: 240_000 }, async () => {
+  test('a protocol is made, written as JSON, saved, compared, linked and deleted', async () => {
     const { page, complaints, context } = await open(site.cast.owner, size, /412 \(Precondition/);
     await page.goto(`${site.server.baseUrl}/library/protocols`);
     await page.getByRole('link', { name: 'Macros', exact: true }).click();
@@ -321,7 +317,7 @@ describe.each(pickSizes('phone'))('macros at a %s', (size: Size) => {
   });
 });
 
-test('what failed in a run leads to its rows', { timeout: 120_000 }, async () => {
+test('what failed in a run leads to its rows', async () => {
   const code = "if (json.x === 3) throw new Error('no third leaf'); return { once: json.x };";
   const id = await make('macros', { name: 'Picky', language: 'javascript', code, organizationId: site.cast.leafLab });
   const { page, complaints, context } = await open(site.cast.owner, 'desk');
@@ -336,7 +332,7 @@ test('what failed in a run leads to its rows', { timeout: 120_000 }, async () =>
   await context.close();
 });
 
-test('a macro that gives nothing is told so, and what it assigns to output is its result', { timeout: 120_000 }, async () => {
+test('a macro that gives nothing is told so, and what it assigns to output is its result', async () => {
   const id = await make('macros', { name: 'Nothing', language: 'python', code: 'unused = 1\n', organizationId: site.cast.leafLab });
   const { page, complaints, context } = await open(site.cast.owner, 'desk');
   await page.goto(`${site.server.baseUrl}/library/macros/${id}?experiment=${experimentId}`);

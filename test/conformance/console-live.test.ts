@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-test('says how many rows are new, and shows them without losing the place', { timeout: 240_000 }, async () => {
+test('says how many rows are new, and shows them without losing the place', async () => {
   const { page, complaints } = owner;
   await page.goto(address());
   await grid(page).getByRole('gridcell').first().waitFor();
@@ -101,7 +101,7 @@ test('says how many rows are new, and shows them without losing the place', { ti
   expect(complaints).toEqual([]);
 });
 
-test('shows the newest first where no order was chosen', { timeout: 120_000 }, async () => {
+test('shows the newest first where no order was chosen', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   await page.goto(address().split('?')[0]!);
@@ -115,7 +115,7 @@ test('shows the newest first where no order was chosen', { timeout: 120_000 }, a
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('shows rows as they come where that was chosen, within three seconds', { timeout: 180_000 }, async () => {
+test('shows rows as they come where that was chosen, within three seconds', async () => {
   const { page, complaints } = owner;
   await page.goto(address());
   await grid(page).getByRole('gridcell').first().waitFor();
@@ -154,7 +154,7 @@ test('shows rows as they come where that was chosen, within three seconds', { ti
   await phone.context.close();
 });
 
-test('says that it ends when access does', { timeout: 240_000 }, async () => {
+test('says that it ends when access does', async () => {
   const viewer = await site.visitAs('viewer');
   await viewer.page.goto(address());
   await grid(viewer.page).getByRole('gridcell').first().waitFor();

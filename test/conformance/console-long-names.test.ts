@@ -17,7 +17,7 @@ async function make(path: string, body: object) {
   return made.body as Record<string, string>;
 }
 
-test('no page is wider than the phone', { timeout: 240_000 }, async () => {
+test('no page is wider than the phone', async () => {
   const { page, complaints } = await site.visitAs('owner', 'phone');
   // organizations are made by sessions, not by keys
   const data = { name: LONG, slug: 'l'.repeat(63) };

@@ -63,7 +63,7 @@ afterAll(async () => {
   rmSync(files, { recursive: true });
 });
 
-test('is pasted, looked through, saved, and stands beside the measurements', { timeout: 240_000 }, async () => {
+test('is pasted, looked through, saved, and stands beside the measurements', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${experimentId}`);
   await page.getByRole('link', { name: 'Metadata', exact: true }).click();
@@ -127,7 +127,7 @@ test('is pasted, looked through, saved, and stands beside the measurements', { t
   expect(complaints).toEqual([]);
 });
 
-test('is edited: cells, rows and columns, and replaced as a whole', { timeout: 240_000 }, async () => {
+test('is edited: cells, rows and columns, and replaced as a whole', async () => {
   const { page, complaints } = owner;
   const before = await only();
   // what the console does not show is kept
@@ -171,7 +171,7 @@ test('is edited: cells, rows and columns, and replaced as a whole', { timeout: 2
   expect(complaints).toEqual([]);
 });
 
-test('keeps what was done when the service refuses it', { timeout: 240_000 }, async () => {
+test('keeps what was done when the service refuses it', async () => {
   const { page, complaints } = owner;
   const { metadataId, metadata } = await only();
   const elsewhere = (name: string) => site.owner('PUT', api(`/${metadataId}`), { body: { metadata: { ...metadata, name } } });
@@ -253,7 +253,7 @@ test('keeps what was done when the service refuses it', { timeout: 240_000 }, as
   expect(complaints.splice(0)).toEqual([expect.stringMatching(/status of 400/)]);
 });
 
-test('is seen by whoever may only read, without a control', { timeout: 180_000 }, async () => {
+test('is seen by whoever may only read, without a control', async () => {
   const { metadataId } = await only();
   const heard: number[] = [];
   const metadata = {
@@ -303,7 +303,7 @@ test('is seen by whoever may only read, without a control', { timeout: 180_000 }
   expect((await site.owner('DELETE', api(`/${String(made.body.metadataId)}`))).status).toBe(200);
 });
 
-test('is read of a file and deleted, on a phone', { timeout: 240_000 }, async () => {
+test('is read of a file and deleted, on a phone', async () => {
   const phone = await site.copyOf(owner, 'phone');
   const { page } = phone;
   await page.goto(address('/new'));

@@ -13,7 +13,7 @@ afterAll(() => site.stop());
 
 const NOBODY = '01a22354-dc8a-7d07-b942-e23ecf317aed';
 
-test('what is not there is not offered to be tried again, and leads on', { timeout: 240_000 }, async () => {
+test('what is not there is not offered to be tried again, and leads on', async () => {
   const { page, complaints } = owner;
   const id = await makeExperiment(site.owner, 'Half gone');
   const made = await site.owner('POST', `/api/v1/experiments/${id}/dashboards`, { body: { name: 'Short lived' } });

@@ -13,7 +13,7 @@ afterAll(() => site.stop());
 
 const lastSeen = async () => (await site.owner('GET', '/api/v1/whats-new/seen')).body.lastSeenAt as string | null;
 
-test('the menu marks what is new until somebody has seen it', { timeout: 120_000 }, async () => {
+test('the menu marks what is new until somebody has seen it', async () => {
   const { page, complaints } = owner;
   expect(await lastSeen()).toBe(null);
   await page.getByRole('button', { name: /your account/ }).click();
@@ -46,7 +46,7 @@ test('the menu marks what is new until somebody has seen it', { timeout: 120_000
   await phone.context.close();
 });
 
-test('news are there where the service does not say what was seen, and nothing is marked', { timeout: 120_000 }, async () => {
+test('news are there where the service does not say what was seen, and nothing is marked', async () => {
   const { page, complaints } = await site.copyOf(owner, 'desk');
   const problem = { title: 'Too many requests', status: 429, detail: 'There were too many requests.', code: 'RATE_LIMITED' };
   const headers = { 'content-type': 'application/problem+json', 'retry-after': '90' };
@@ -60,7 +60,7 @@ test('news are there where the service does not say what was seen, and nothing i
   await page.context().close();
 });
 
-test('the newsletter is asked for and ended on the account page, by keyboard', { timeout: 120_000 }, async () => {
+test('the newsletter is asked for and ended on the account page, by keyboard', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/account`);
   const part = page.getByRole('region', { name: 'Newsletter' });

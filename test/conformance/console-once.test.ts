@@ -24,7 +24,7 @@ async function loseAnswers(page: Page, address: string): Promise<() => Promise<v
 }
 const unreachable = (page: Page) => page.getByRole('alert').getByText('The service cannot be reached.');
 
-test('an experiment is made once, though the answer was lost and the button was pressed again', { timeout: 180_000 }, async () => {
+test('an experiment is made once, though the answer was lost and the button was pressed again', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const listed = async (name: string) =>
@@ -50,7 +50,7 @@ test('an experiment is made once, though the answer was lost and the button was 
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a comment is made once, though the answer was lost and the button was pressed again', { timeout: 180_000 }, async () => {
+test('a comment is made once, though the answer was lost and the button was pressed again', async () => {
   const id = await makeExperiment(site.owner, 'Said once');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
   const { page, complaints } = owner;
@@ -70,7 +70,7 @@ test('a comment is made once, though the answer was lost and the button was pres
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a save whose answer was lost is no conflict with itself, and one of somebody else is one', { timeout: 180_000 }, async () => {
+test('a save whose answer was lost is no conflict with itself, and one of somebody else is one', async () => {
   const id = await makeExperiment(site.owner, 'Saved once');
   const { page, complaints } = owner;
   const before = complaints.length;
@@ -104,7 +104,7 @@ test('a save whose answer was lost is no conflict with itself, and one of somebo
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a metadata table is saved and deleted, though an answer was lost', { timeout: 180_000 }, async () => {
+test('a metadata table is saved and deleted, though an answer was lost', async () => {
   const id = await makeExperiment(site.owner, 'Deleted once');
   const { page, complaints } = owner;
   const before = complaints.length;
@@ -146,7 +146,7 @@ test('a metadata table is saved and deleted, though an answer was lost', { timeo
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('an upload that is cut off waits for the network, goes on, and is one', { timeout: 180_000 }, async () => {
+test('an upload that is cut off waits for the network, goes on, and is one', async () => {
   const id = await makeExperiment(site.owner, 'Cut off');
   const { page, context, complaints } = owner;
   const before = complaints.length;
@@ -176,7 +176,7 @@ test('an upload that is cut off waits for the network, goes on, and is one', { t
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('settings whose answer was lost are saved by another press', { timeout: 180_000 }, async () => {
+test('settings whose answer was lost are saved by another press', async () => {
   const id = await makeExperiment(site.owner, 'Set once');
   const { page, complaints } = owner;
   const before = complaints.length;

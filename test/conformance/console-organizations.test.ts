@@ -41,7 +41,7 @@ const send = (page: Page, path: string, body: object) =>
 const memberRow = (page: Page, name: string) =>
   page.getByRole('region', { name: 'Members' }).getByRole('listitem').filter({ hasText: name });
 
-test('makes an organization, invites, lets in, and gives roles', { timeout: 240_000 }, async () => {
+test('makes an organization, invites, lets in, and gives roles', async () => {
   const { page, complaints, context } = await openAs('desk', 'owner@leaf-lab.example');
   await page.getByRole('button', { name: /your account/ }).click();
   await page.getByRole('menuitem', { name: 'Organizations' }).click();
@@ -218,7 +218,7 @@ test('makes an organization, invites, lets in, and gives roles', { timeout: 240_
   await context.close();
 });
 
-test('makes a webhook, whose secret is shown once, and sends again', { timeout: 180_000 }, async () => {
+test('makes a webhook, whose secret is shown once, and sends again', async () => {
   const { page, complaints, context } = await openAs('desk', 'owner@leaf-lab.example');
   await page.goto(`${leafLab()}/webhooks`);
   await page.getByText('No webhook yet.').waitFor();
@@ -308,7 +308,7 @@ test('makes a webhook, whose secret is shown once, and sends again', { timeout: 
   await context.close();
 });
 
-test('an outsider sees nothing of a private organization', { timeout: 180_000 }, async () => {
+test('an outsider sees nothing of a private organization', async () => {
   const { page, context } = await openAs('phone', 'viewer@leaf-lab.example');
   await page.goto(leafLab());
   await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-test.each(['desk', 'phone'] as const)('an own file becomes a chart without its outliers, %s', { timeout: 240_000 }, async (size) => {
+test.each(['desk', 'phone'] as const)('an own file becomes a chart without its outliers, %s', async (size) => {
   const id = await makeExperiment(site.owner, 'Feldversuch', site.sample.organizationId);
   const { page, complaints, context } = await site.copyOf(owner, size);
   const at = `${site.baseUrl}/experiments/${id}`;
@@ -96,7 +96,7 @@ test.each(['desk', 'phone'] as const)('an own file becomes a chart without its o
   await context.close();
 });
 
-test('sharing says what each role may', { timeout: 120_000 }, async () => {
+test('sharing says what each role may', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}/sharing`);
   await page.getByText('A contributor may read and contribute.').waitFor();

@@ -26,7 +26,7 @@ async function openTable(page: Page, search = ''): Promise<void> {
   await grid(page).getByRole('gridcell').first().waitFor();
 }
 
-test('a page that comes is said by its title', { timeout: 120_000 }, async () => {
+test('a page that comes is said by its title', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   await page.goto(`${site.baseUrl}/experiments/${id}`);
@@ -37,7 +37,7 @@ test('a page that comes is said by its title', { timeout: 120_000 }, async () =>
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a table is sorted by keyboard, and says so', { timeout: 120_000 }, async () => {
+test('a table is sorted by keyboard, and says so', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   await openTable(page);
@@ -63,7 +63,7 @@ test('a table is sorted by keyboard, and says so', { timeout: 120_000 }, async (
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('steps through rows are not read out twice, and what a column holds is said shortly', { timeout: 120_000 }, async () => {
+test('steps through rows are not read out twice, and what a column holds is said shortly', async () => {
   const { page } = owner;
   await openTable(page);
   await page.getByText('Rows 1–').waitFor();
@@ -75,7 +75,7 @@ test('steps through rows are not read out twice, and what a column holds is said
   await grid(page).getByRole('columnheader', { name: 'annotations list', exact: true }).waitFor();
 });
 
-test('the active cell is seen in chosen colours too, and so is an entry of a menu', { timeout: 120_000 }, async () => {
+test('the active cell is seen in chosen colours too, and so is an entry of a menu', async () => {
   const { page } = owner;
   await page.emulateMedia({ forcedColors: 'active' });
   await openTable(page);
@@ -92,7 +92,7 @@ test('the active cell is seen in chosen colours too, and so is an entry of a men
   await page.emulateMedia({ forcedColors: 'none' });
 });
 
-test('a filter that is taken away, and a choice that ends, leave the focus beside them', { timeout: 180_000 }, async () => {
+test('a filter that is taken away, and a choice that ends, leave the focus beside them', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   await openTable(page, `?filters=${encodeURIComponent('[{"column":"ground","operator":"equals","value":"wet"}]')}`);
@@ -118,7 +118,7 @@ test('a filter that is taken away, and a choice that ends, leave the focus besid
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('an upload keeps the focus while it is sent, and says how it ended', { timeout: 180_000 }, async () => {
+test('an upload keeps the focus while it is sent, and says how it ended', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
@@ -142,7 +142,7 @@ test('an upload keeps the focus while it is sent, and says how it ended', { time
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('who is found to share with is counted', { timeout: 120_000 }, async () => {
+test('who is found to share with is counted', async () => {
   const { page } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/sharing`);
   await page.getByLabel('Name or email address').fill('member@leaf-lab.example');

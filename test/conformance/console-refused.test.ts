@@ -207,7 +207,7 @@ async function send({ at, as = 'owner', first = [], fill = {}, press, ask, pick 
 
 const ways = Object.entries(changesListed()).flatMap(([name, way]) => (typeof way === 'string' ? [] : [[name, way] as const]));
 
-test.each(ways.map(([name, way], turn) => [name, way, turn] as const))('%s', { timeout: 240_000 }, async (_, way, turn) => {
+test.each(ways.map(([name, way], turn) => [name, way, turn] as const))('%s', async (_, way, turn) => {
   await send(way, refusalsOf(turn));
   for (const { complaints } of people.values()) expect(complaints.splice(0)).toEqual([]);
 });

@@ -25,7 +25,7 @@ const sendFrom = (page: Page, path: string, body: object) =>
     },
     [path, JSON.stringify(body)] as const,
   );
-test('sessions and keys are ended, requests and invitations declined, links taken away', { timeout: 180_000 }, async () => {
+test('sessions and keys are ended, requests and invitations declined, links taken away', async () => {
   const [member, second, third] = [await site.visitAs('stranger'), await site.visitAs('stranger'), await site.visitAs('stranger')];
   const { page } = member;
   await page.goto(`${site.baseUrl}/account`);

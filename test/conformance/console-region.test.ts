@@ -57,7 +57,7 @@ async function drag(page: Page, from: [number, number], to: [number, number]) {
   await page.mouse.up();
 }
 
-test('flags the rows of a region, all of them and no other', { timeout: 180_000 }, async () => {
+test('flags the rows of a region, all of them and no other', async () => {
   const { id, table, addressOf } = await experimentOnSlope(40);
   const visitor = await site.visitAs('owner');
   const { page, complaints } = visitor;
@@ -132,7 +132,7 @@ test('flags the rows of a region, all of them and no other', { timeout: 180_000 
   await visitor.context.close();
 });
 
-test.each(['day', 'clock'])('holds the rows between two ends of %s', { timeout: 120_000 }, async (across) => {
+test.each(['day', 'clock'])('holds the rows between two ends of %s', async (across) => {
   const id = await makeExperiment(site.owner, 'Days', site.sample.organizationId);
   const days = ['2026-05-03', '2026-05-17', '2026-05-31'];
   const table = await uploadTable(
@@ -169,7 +169,7 @@ test.each(['day', 'clock'])('holds the rows between two ends of %s', { timeout: 
   await context.close();
 });
 
-test('says when a region holds too many, and keeps what was typed when it is refused', { timeout: 180_000 }, async () => {
+test('says when a region holds too many, and keeps what was typed when it is refused', async () => {
   const { id, table, addressOf } = await experimentOnSlope(MANY);
   const shared = { granteeType: 'user', granteeId: site.sample.users.viewer.id, role: 'viewer' };
   expect((await site.owner('POST', `/api/v1/experiment/${id}/collaborators`, { body: shared })).status).toBeLessThan(300);
@@ -204,7 +204,7 @@ test('says when a region holds too many, and keeps what was typed when it is ref
   await context.close();
 });
 
-test('offers no region to who cannot contribute, nor where the experiment is archived', { timeout: 240_000 }, async () => {
+test('offers no region to who cannot contribute, nor where the experiment is archived', async () => {
   const { id, addressOf } = await experimentOnSlope(5);
   const shared = { granteeType: 'user', granteeId: site.sample.users.viewer.id, role: 'viewer' };
   expect((await site.owner('POST', `/api/v1/experiment/${id}/collaborators`, { body: shared })).status).toBeLessThan(300);

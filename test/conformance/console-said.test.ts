@@ -15,7 +15,7 @@ afterAll(() => site.stop());
 
 const rowsOf = async (page: Page) => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1;
 
-test('what is true or false is chosen, on a table and on a dashboard', { timeout: 240_000 }, async () => {
+test('what is true or false is chosen, on a table and on a dashboard', async () => {
   const id = await makeExperiment(site.owner, 'Truths');
   const table = await uploadTable(site.owner, id, 'leaves', 'n,alive\n1,true\n2,true\n3,false\n');
   const { page, complaints } = owner;
@@ -56,7 +56,7 @@ test('what is true or false is chosen, on a table and on a dashboard', { timeout
   complaints.splice(0);
 });
 
-test('a dashboard says what is no number before it asks', { timeout: 240_000 }, async () => {
+test('a dashboard says what is no number before it asks', async () => {
   const id = await makeExperiment(site.owner, 'Numbers');
   const table = await uploadTable(site.owner, id, 'leaves', 'n,height\n1,10.5\n2,20.5\n3,30.5\n');
   const layout = { col: 0, row: 0, colSpan: 12, rowSpan: 4 };
@@ -95,7 +95,7 @@ test('a dashboard says what is no number before it asks', { timeout: 240_000 }, 
   expect(complaints).toEqual([]);
 });
 
-test('a file of no kind is told what can be uploaded', { timeout: 240_000 }, async () => {
+test('a file of no kind is told what can be uploaded', async () => {
   const id = await makeExperiment(site.owner, 'Pictures');
   const { page } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
@@ -110,7 +110,7 @@ test('a file of no kind is told what can be uploaded', { timeout: 240_000 }, asy
   await told.waitFor();
 });
 
-test('a row says nothing of what is said of it before it is there', { timeout: 240_000 }, async () => {
+test('a row says nothing of what is said of it before it is there', async () => {
   const id = await makeExperiment(site.owner, 'One row');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
   const { page, complaints } = owner;
@@ -142,7 +142,7 @@ test('a row says nothing of what is said of it before it is there', { timeout: 2
   expect(complaints).toEqual([]);
 });
 
-test('the ends of a region are moments of the axis, wherever the browser is', { timeout: 240_000 }, async () => {
+test('the ends of a region are moments of the axis, wherever the browser is', async () => {
   const id = await makeExperiment(site.owner, 'Moments');
   const lines = Array.from({ length: 9 }, (_, at) => `${at + 1},2026-05-01T0${at + 1}:00:00Z`);
   const table = await uploadTable(site.owner, id, 'leaves', `n,taken\n${lines.join('\n')}\n`);
@@ -170,7 +170,7 @@ test('the ends of a region are moments of the axis, wherever the browser is', { 
   expect(complaints).toEqual([]);
 });
 
-test('a page behind the last leads back, and says of no list that it is empty', { timeout: 240_000 }, async () => {
+test('a page behind the last leads back, and says of no list that it is empty', async () => {
   const { page, complaints } = owner;
   const { experimentId, organizationId } = site.sample;
   const lab = `/organizations/${organizationId}`;
@@ -186,7 +186,7 @@ test('a page behind the last leads back, and says of no list that it is empty', 
   expect(complaints).toEqual([]);
 });
 
-test('where nothing is archived nothing else is said to be missing', { timeout: 180_000 }, async () => {
+test('where nothing is archived nothing else is said to be missing', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/?archived=true&scope=mine`);
   await page.getByRole('heading', { name: 'No experiment is archived' }).waitFor();
@@ -194,7 +194,7 @@ test('where nothing is archived nothing else is said to be missing', { timeout: 
   expect(complaints).toEqual([]);
 });
 
-test('what went wrong before is not said of what was saved after it', { timeout: 180_000 }, async () => {
+test('what went wrong before is not said of what was saved after it', async () => {
   const id = await makeExperiment(site.owner, 'Saved after all');
   const table = await uploadTable(site.owner, id, 'leaves', 'n,m\n1,2\n2,3\n');
   const { page, complaints } = owner;
@@ -222,7 +222,7 @@ test('what went wrong before is not said of what was saved after it', { timeout:
   expect(complaints).toEqual([]);
 });
 
-test('what the browser does not let be copied is said', { timeout: 180_000 }, async () => {
+test('what the browser does not let be copied is said', async () => {
   const { page, context, complaints } = await site.visitAs('member');
   await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
   await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}`);
@@ -234,7 +234,7 @@ test('what the browser does not let be copied is said', { timeout: 180_000 }, as
   await context.close();
 });
 
-test('an experiment says what it holds in words, of one row too', { timeout: 180_000 }, async () => {
+test('an experiment says what it holds in words, of one row too', async () => {
   const id = await makeExperiment(site.owner, 'In words');
   await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
   const device = await site.owner('POST', '/api/v1/devices', { body: { serialNumber: 'in-words', deviceType: 'multispeq' } });
@@ -251,7 +251,7 @@ test('an experiment says what it holds in words, of one row too', { timeout: 180
   expect(complaints).toEqual([]);
 });
 
-test('every device and every experiment of one’s own can be chosen', { timeout: 180_000 }, async () => {
+test('every device and every experiment of one’s own can be chosen', async () => {
   const devices = Array.from({ length: 30 }, (_, at) => ({ serialNumber: `many-${at}` }));
   const made = await site.owner('POST', '/api/v1/devices/bulk', { body: { devices, deviceType: 'generic' } });
   const [first] = made.body.devices as { device: { id: string } }[];
@@ -267,7 +267,7 @@ test('every device and every experiment of one’s own can be chosen', { timeout
   expect(complaints).toEqual([]);
 });
 
-test('of more than a hundred protocols, versions and members of a group each is there', { timeout: 240_000 }, async () => {
+test('of more than a hundred protocols, versions and members of a group each is there', async () => {
   const makeOne = async (method: 'POST' | 'PUT', path: string, body: object) => {
     const made = await site.owner(method, path, { body });
     expect(made.status, made.text).toBeLessThan(300);
@@ -321,7 +321,7 @@ test('a table of a macro that somebody may not know is listed with words, and no
   await viewer.context.close();
 });
 
-test('a name that is read from the right keeps what follows it in its place', { timeout: 240_000 }, async () => {
+test('a name that is read from the right keeps what follows it in its place', async () => {
   const { page } = owner;
   const id = await makeExperiment(site.owner, 'قمح');
   await page.goto(`${site.baseUrl}/experiments/${id}/settings`);

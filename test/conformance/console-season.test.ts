@@ -15,7 +15,7 @@ afterAll(() => site.stop());
 const asked = (parts: Record<string, unknown>) =>
   new URLSearchParams(Object.entries(parts).map(([name, part]) => [name, JSON.stringify(part)])).toString();
 
-test('a mean has the digits that mean something, and gives every digit to a spreadsheet', { timeout: 240_000 }, async () => {
+test('a mean has the digits that mean something, and gives every digit to a spreadsheet', async () => {
   const id = await makeExperiment(site.owner, 'Means');
   const table = await uploadTable(site.owner, id, 'leaves', 'plot,spad,mass\na,41.5,123456789.1\na,42,123456789.2\na,43,123456789.2\n');
   const { page, complaints } = owner;
@@ -41,7 +41,7 @@ test('a mean has the digits that mean something, and gives every digit to a spre
   expect(complaints).toEqual([]);
 });
 
-test('a text is not cut while there is room beside it', { timeout: 240_000 }, async () => {
+test('a text is not cut while there is room beside it', async () => {
   const id = await makeExperiment(site.owner, 'Remarks');
   const remark = 'the leaf was folded by the wind and measured again';
   const table = await uploadTable(site.owner, id, 'leaves', `n,remark,station\n1,${remark},north\n2,fine,south\n`);
@@ -53,7 +53,7 @@ test('a text is not cut while there is room beside it', { timeout: 240_000 }, as
   expect(complaints).toEqual([]);
 });
 
-test('a filter of a dashboard says which table it narrows, where there are others', { timeout: 240_000 }, async () => {
+test('a filter of a dashboard says which table it narrows, where there are others', async () => {
   const id = await makeExperiment(site.owner, 'Two tables');
   const [leaves, roots] = [
     await uploadTable(site.owner, id, 'leaves', 'n,treatment\n1,control\n2,drought\n'),
@@ -80,7 +80,7 @@ test('a filter of a dashboard says which table it narrows, where there are other
   expect(complaints).toEqual([]);
 });
 
-test('a metadata table says when no measurement names its identifiers', { timeout: 240_000 }, async () => {
+test('a metadata table says when no measurement names its identifiers', async () => {
   const id = await makeExperiment(site.owner, 'Plots');
   const { body: place } = await site.owner('POST', '/api/v1/iot/upload-url', { body: { experimentId: id } });
   const measured = ['01', '02'].map((plot, at) => ({
@@ -119,7 +119,7 @@ test('a metadata table says when no measurement names its identifiers', { timeou
   expect(complaints).toEqual([]);
 });
 
-test('a macro that nothing names is run over every measurement, unless told otherwise', { timeout: 240_000 }, async () => {
+test('a macro that nothing names is run over every measurement, unless told otherwise', async () => {
   const id = await makeExperiment(site.owner, 'No macro yet');
   const made = await site.owner('POST', '/api/v1/macros', { body: { name: 'Lone', language: 'javascript', code: 'return { a: 1 };' } });
   const { page, complaints } = owner;
@@ -133,7 +133,7 @@ test('a macro that nothing names is run over every measurement, unless told othe
   expect(complaints).toEqual([]);
 });
 
-test('a new branch reads the question before it, and says how cells are named', { timeout: 240_000 }, async () => {
+test('a new branch reads the question before it, and says how cells are named', async () => {
   const question = { kind: 'yes_no', text: 'Is it dry?', required: false };
   const cells = [{ id: 'question-1', type: 'question', isCollapsed: false, name: 'dry', question, isAnswered: false }];
   const made = await site.owner('POST', '/api/v1/workbooks', { body: { name: 'Ways', cells } });
@@ -150,7 +150,7 @@ test('a new branch reads the question before it, and says how cells are named', 
   expect(complaints).toEqual([]);
 });
 
-test('a type of chart that there is none of is told, and drawn as one that there is', { timeout: 240_000 }, async () => {
+test('a type of chart that there is none of is told, and drawn as one that there is', async () => {
   const id = await makeExperiment(site.owner, 'Types');
   const table = await uploadTable(site.owner, id, 'leaves', 'genotype,spad\nB73,41.5\nMo17,42\n,40\n');
   const { page, complaints } = owner;
@@ -171,7 +171,7 @@ test('a type of chart that there is none of is told, and drawn as one that there
   expect(complaints).toEqual([]);
 });
 
-test('a row is left by Escape only when what was written of it may go', { timeout: 240_000 }, async () => {
+test('a row is left by Escape only when what was written of it may go', async () => {
   const id = await makeExperiment(site.owner, 'Words');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n');
   const { page, complaints } = owner;
@@ -198,7 +198,7 @@ test('a row is left by Escape only when what was written of it may go', { timeou
   expect(complaints).toEqual([]);
 });
 
-test('rows are found by a flag that is chosen', { timeout: 240_000 }, async () => {
+test('rows are found by a flag that is chosen', async () => {
   const id = await makeExperiment(site.owner, 'Flags');
   const table = await uploadTable(site.owner, id, 'leaves', 'n\n1\n2\n');
   const { page, complaints } = owner;
@@ -215,7 +215,7 @@ test('rows are found by a flag that is chosen', { timeout: 240_000 }, async () =
   expect(complaints).toEqual([]);
 });
 
-test('only columns that can be summed up are offered, and moments that stand for themselves are told', { timeout: 240_000 }, async () => {
+test('only columns that can be summed up are offered, and moments that stand for themselves are told', async () => {
   const id = await makeExperiment(site.owner, 'Moments');
   const table = await uploadTable(site.owner, id, 'leaves', 'at,genotype,spad\n2026-05-01T08:00:00Z,B73,41\n2026-05-02T08:00:00Z,W22,42\n');
   const { page, complaints } = owner;

@@ -18,7 +18,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-test('the page to sign in stands after a session has ended on the account page', { timeout: 240_000 }, async () => {
+test('the page to sign in stands after a session has ended on the account page', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'ended@field.example');
   await page.goto(`${site.server.baseUrl}/account`);
@@ -33,7 +33,7 @@ test('the page to sign in stands after a session has ended on the account page',
   await context.close();
 });
 
-test('a name that is said is known on the next page', { timeout: 240_000 }, async () => {
+test('a name that is said is known on the next page', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'nameless@field.example');
   await page.getByRole('link', { name: 'Say your name' }).click();
@@ -52,7 +52,7 @@ test('a name that is said is known on the next page', { timeout: 240_000 }, asyn
   await context.close();
 });
 
-test('a profile that could not be read is not written over', { timeout: 240_000 }, async () => {
+test('a profile that could not be read is not written over', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'owner@leaf-lab.example');
   await page.route('**/api/v1/users/*/profile', (route) => route.abort('internetdisconnected'));
@@ -70,7 +70,7 @@ test('a profile that could not be read is not written over', { timeout: 240_000 
   await context.close();
 });
 
-test('why a provider could not be linked is said on the account page', { timeout: 240_000 }, async () => {
+test('why a provider could not be linked is said on the account page', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'linking@field.example');
   await page.route('**/api/v1/auth/providers', (route) => route.fulfill({ json: { providers: ['github'] } }));
@@ -87,7 +87,7 @@ test('why a provider could not be linked is said on the account page', { timeout
   await context.close();
 });
 
-test('what was typed when a session ended is saved after signing in in another tab', { timeout: 240_000 }, async () => {
+test('what was typed when a session ended is saved after signing in in another tab', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(page, 'member@leaf-lab.example');
   await page.goto(`${site.server.baseUrl}/account`);
@@ -110,7 +110,7 @@ test('what was typed when a session ended is saved after signing in in another t
   await context.close();
 });
 
-test('a code is taken with the blanks that came along when it was copied', { timeout: 240_000 }, async () => {
+test('a code is taken with the blanks that came along when it was copied', async () => {
   for (const [name, space] of [
     ['before', (code: string) => `    ${code} `],
     ['within', (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`],
@@ -131,7 +131,7 @@ test('a code is taken with the blanks that came along when it was copied', { tim
   }
 });
 
-test('a tab says who is signed in now, where that changed in another', { timeout: 240_000 }, async () => {
+test('a tab says who is signed in now, where that changed in another', async () => {
   const { context, page, complaints } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'teammate@leaf-lab.example');
   await page.goto(`${site.server.baseUrl}/organizations`);

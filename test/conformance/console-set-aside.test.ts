@@ -18,7 +18,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-test('an experiment shows what arrived and was not stored, and why', { timeout: 120_000 }, async () => {
+test('an experiment shows what arrived and was not stored, and why', async () => {
   const { owner, leafLab } = site.cast;
   const made = async (path: string, body: object) => (await site.owner('POST', `/api/v1/${path}`, { body })).body;
   const { id } = await made('experiments', { name: 'Field', organizationId: leafLab });

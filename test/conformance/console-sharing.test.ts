@@ -38,7 +38,7 @@ const send = (page: Page, path: string, body: object) =>
   );
 const EXPECTED = /404 \(Not Found\) \S+\/join-requests\/me$|409 \(Conflict\)|412 \(Precond|403 \(Forb|ERR_/;
 
-test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, async () => {
+test('makes an experiment, shares it and takes it back', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'owner@leaf-lab.example');
   await page.getByRole('link', { name: 'New experiment' }).click();
@@ -212,7 +212,7 @@ test('makes an experiment, shares it and takes it back', { timeout: 240_000 }, a
   await context.close();
 });
 
-test('a viewer sees who has access and no control, and who loses the right is told so', { timeout: 240_000 }, async () => {
+test('a viewer sees who has access and no control, and who loses the right is told so', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(page, 'viewer@leaf-lab.example');
   await page.goto(at(`/experiments/${site.experimentId}/sharing`));
@@ -245,7 +245,7 @@ test('a viewer sees who has access and no control, and who loses the right is to
   await context.close();
 });
 
-test('finds what one made, what one takes part in, and what is public', { timeout: 180_000 }, async () => {
+test('finds what one made, what one takes part in, and what is public', async () => {
   const { id } = await call('POST', '/experiments', { name: `Open barley ${HOSTILE}`, visibility: 'public' });
   const { page, complaints, context } = await openVisitor(browser, 'phone', EXPECTED);
   await site.signIn(page, 'newcomer@field.example');
@@ -290,7 +290,7 @@ const KINDS = [
   { path: 'library/workbooks', route: 'workbooks', resourceType: 'workbook', body: {} },
   { path: 'devices/groups', route: 'device-groups', resourceType: 'device_group', body: {} },
 ];
-test('shares macros, protocols, workbooks and groups of devices', { timeout: 240_000 }, async () => {
+test('shares macros, protocols, workbooks and groups of devices', async () => {
   const { page, complaints, context } = await openVisitor(browser, 'desk', EXPECTED);
   await site.signIn(page, 'owner@leaf-lab.example');
   const viewer = await openVisitor(browser, 'phone', EXPECTED);
@@ -357,7 +357,7 @@ test('shares macros, protocols, workbooks and groups of devices', { timeout: 240
   await context.close();
 });
 
-test('shares a device', { timeout: 180_000 }, async () => {
+test('shares a device', async () => {
   const { id } = await call('POST', '/devices', { serialNumber: 'S-1', deviceType: 'generic' });
   const { page, complaints, context } = await openVisitor(browser, 'desk');
   await site.signIn(page, 'owner@leaf-lab.example');

@@ -21,7 +21,7 @@ const WATCH = `globalThis.moved = [];
 /** What moved by itself until the frame after the next. */
 const MOVED = 'new Promise((tell) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => tell(moved)))))';
 
-test('nothing moves when a part of a page comes later than those below it', { timeout: 240_000 }, async () => {
+test('nothing moves when a part of a page comes later than those below it', async () => {
   const { page, complaints } = owner;
   await page.addInitScript(WATCH);
   for (const [at, late, below, comes] of [
@@ -52,7 +52,7 @@ test('nothing moves when a part of a page comes later than those below it', { ti
   expect(complaints).toEqual([]);
 });
 
-test('what the account can do is there and stays where it is while its lists come', { timeout: 120_000 }, async () => {
+test('what the account can do is there and stays where it is while its lists come', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   for (const [late, control] of [
@@ -74,7 +74,7 @@ test('what the account can do is there and stays where it is while its lists com
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a column is found among many, and the others are unmarked at once', { timeout: 120_000 }, async () => {
+test('a column is found among many, and the others are unmarked at once', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const names = Array.from({ length: 300 }, (_, at) => `band_${at}`);

@@ -20,7 +20,7 @@ const FIND_COVERED = `[...document.querySelectorAll('main :is(a, button, input, 
   })
   .map((each) => each.outerHTML.slice(0, 120))`;
 
-test('what is said on a phone lies over no control', { timeout: 240_000 }, async () => {
+test('what is said on a phone lies over no control', async () => {
   const { page, complaints } = await site.visitAs('member', 'phone');
   await page.goto(`${site.baseUrl}/account`);
   await page.getByRole('button', { name: 'Save profile' }).waitFor();
@@ -65,7 +65,7 @@ test('what is said on a phone lies over no control', { timeout: 240_000 }, async
   expect(complaints).toEqual([]);
 });
 
-test('at a desk what lies below it is clicked through it', { timeout: 180_000 }, async () => {
+test('at a desk what lies below it is clicked through it', async () => {
   const { page, complaints } = await site.visitAs('viewer', 'desk');
   await page.setViewportSize({ width: 660, height: 600 });
   await page.goto(`${site.baseUrl}/account`);
@@ -93,7 +93,7 @@ test('at a desk what lies below it is clicked through it', { timeout: 180_000 },
   expect(complaints).toEqual([]);
 });
 
-test('at a desk it stays in the corner', { timeout: 180_000 }, async () => {
+test('at a desk it stays in the corner', async () => {
   const size: Size = 'desk';
   const { page } = await site.visitAs('viewer', size);
   await page.goto(`${site.baseUrl}/account`);
@@ -104,7 +104,7 @@ test('at a desk it stays in the corner', { timeout: 180_000 }, async () => {
   expect(toast.y + toast.height).toBeGreaterThan(SIZES[size].height - 40);
 });
 
-test('it goes by itself, but not while the pointer is over it or the focus in it', { timeout: 180_000 }, async () => {
+test('it goes by itself, but not while the pointer is over it or the focus in it', async () => {
   const { page, complaints } = await site.visitAs('viewer', 'desk');
   await page.goto(`${site.baseUrl}/account`);
   const said = page.getByText('Your profile is saved.');

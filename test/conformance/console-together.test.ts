@@ -23,7 +23,7 @@ const flowOf = (name: string) => ({
 });
 const noteOf = (content: string) => ({ cells: [{ id: 'note', type: 'markdown', content }] });
 
-test('a workbook is saved beside another name of it, and over other cells after they were seen', { timeout: 180_000 }, async () => {
+test('a workbook is saved beside another name of it, and over other cells after they were seen', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const { id } = await call('POST', '/api/v1/workbooks', { name: 'Ours', ...noteOf('First.') });
@@ -66,7 +66,7 @@ test('a workbook is saved beside another name of it, and over other cells after 
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a flow that somebody else wrote meanwhile is seen before it is written over', { timeout: 180_000 }, async () => {
+test('a flow that somebody else wrote meanwhile is seen before it is written over', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const experiment = await makeExperiment(site.owner, 'Walked by two');
@@ -89,7 +89,7 @@ test('a flow that somebody else wrote meanwhile is seen before it is written ove
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('a dashboard of somebody else is seen before one decides', { timeout: 180_000 }, async () => {
+test('a dashboard of somebody else is seen before one decides', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const experiment = await makeExperiment(site.owner, 'Seen by two');
@@ -113,7 +113,7 @@ test('a dashboard of somebody else is seen before one decides', { timeout: 180_0
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('what is saved once more after one was told is not written over unseen', { timeout: 240_000 }, async () => {
+test('what is saved once more after one was told is not written over unseen', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   const experiment = await makeExperiment(site.owner, 'Seen by three');
@@ -163,7 +163,7 @@ test('what is saved once more after one was told is not written over unseen', { 
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('two who write the first flow at once keep what they wrote', { timeout: 180_000 }, async () => {
+test('two who write the first flow at once keep what they wrote', async () => {
   const { page, complaints } = owner;
   const before = complaints.length;
   // what one wrote, and what the editor begins with

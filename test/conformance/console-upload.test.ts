@@ -68,7 +68,7 @@ describe.each(pickSizes('desk'))('uploading at a %s', (size: Size) => {
   });
   afterAll(() => server.kill('SIGTERM'));
 
-  test('leads from the printed link to the own file as a table, and back to its report', { timeout: 180_000 }, async () => {
+  test('leads from the printed link to the own file as a table, and back to its report', async () => {
     const { page, complaints, context } = await openVisitor(browser, size, /409 \(Conflict\)|413 \(|ERR_/);
     let clicks = 0;
     const click = async (role: 'link' | 'button', name: string) => {
@@ -168,121 +168,117 @@ describe.each(pickSizes('desk'))('uploading at a %s', (size: Size) => {
     await context.close();
   });
 
-  test(
-    'says what it decides of each column before anything is sent, and follows what is said of the reading',
-    { timeout: 180_000 },
-    async () => {
-      const body = new FormData();
-      for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: 'joined' })) body.append(name, value);
-      body.append('files', new Blob([OWN.buffer]), 'joined.csv');
-      const data = `/api/v1/experiments/${experimentId}/data/uploads`;
-      const sent = await owner('POST', data, { body });
-      const status = async () => (await owner('GET', `${data}/${sent.body.uploadId}`)).body.status;
-      await expect.poll(status).toBe('completed');
-      const { page, complaints, context } = await openVisitor(browser, size, /429 \(|413 \(|403 \(|ERR_/);
-      await signIn(page, size, 'owner@leaf-lab.example');
-      await page.goto(uploads());
-      await page.getByRole('button', { name: 'Choose files' }).waitFor();
-      await choose(page, MESSY);
-      const decided = page.getByRole('table', { name: 'Decided for messy.csv' });
-      const row = (column: string) => decided.getByRole('row').filter({ has: page.getByRole('rowheader', { name: column, exact: true }) });
-      const says = (column: string, text: RegExp) => row(column).filter({ hasText: text }).waitFor({ timeout: 30_000 });
-      await says('height', /number, by its values.*10 × NA.*tall.*record 5/s);
-      await says('day', /day, by its values.*yesterday.*record 21.*2026-05-01/s);
-      await page.getByText(/All 300 records .*, 1 would go into quarantine/).waitFor();
-      await page.getByText('Fields are parted by commas. Numbers have a decimal point.').waitFor();
-      await row('note').scrollIntoViewIfNeeded();
-      await looksRight(page, `upload-preview-${size}`);
+  test('says what it decides of each column before anything is sent, and follows what is said of the reading', async () => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries({ sourceKind: 'csv', targetKind: 'new', targetName: 'joined' })) body.append(name, value);
+    body.append('files', new Blob([OWN.buffer]), 'joined.csv');
+    const data = `/api/v1/experiments/${experimentId}/data/uploads`;
+    const sent = await owner('POST', data, { body });
+    const status = async () => (await owner('GET', `${data}/${sent.body.uploadId}`)).body.status;
+    await expect.poll(status).toBe('completed');
+    const { page, complaints, context } = await openVisitor(browser, size, /429 \(|413 \(|403 \(|ERR_/);
+    await signIn(page, size, 'owner@leaf-lab.example');
+    await page.goto(uploads());
+    await page.getByRole('button', { name: 'Choose files' }).waitFor();
+    await choose(page, MESSY);
+    const decided = page.getByRole('table', { name: 'Decided for messy.csv' });
+    const row = (column: string) => decided.getByRole('row').filter({ has: page.getByRole('rowheader', { name: column, exact: true }) });
+    const says = (column: string, text: RegExp) => row(column).filter({ hasText: text }).waitFor({ timeout: 30_000 });
+    await says('height', /number, by its values.*10 × NA.*tall.*record 5/s);
+    await says('day', /day, by its values.*yesterday.*record 21.*2026-05-01/s);
+    await page.getByText(/All 300 records .*, 1 would go into quarantine/).waitFor();
+    await page.getByText('Fields are parted by commas. Numbers have a decimal point.').waitFor();
+    await row('note').scrollIntoViewIfNeeded();
+    await looksRight(page, `upload-preview-${size}`);
 
-      // other marks, and a type by hand
-      await page.getByText('How the values are read').click();
-      await page.getByLabel('What stands for a missing value').fill('NA, tall, 0.0');
-      await says('height', /10 × NA.*1 × 0\.0.*1 × tall/s);
-      await decided.getByLabel('Type of plot').selectOption('string');
-      await expect.poll(() => page.getByLabel('Name of the column').inputValue()).toBe('plot');
-      await decided.getByLabel('Type of height').selectOption('int');
-      await says('height', /28[0-9]/);
-      await decided.getByLabel('Type of height').selectOption('');
-      await says('height', /number, by its values/);
+    // other marks, and a type by hand
+    await page.getByText('How the values are read').click();
+    await page.getByLabel('What stands for a missing value').fill('NA, tall, 0.0');
+    await says('height', /10 × NA.*1 × 0\.0.*1 × tall/s);
+    await decided.getByLabel('Type of plot').selectOption('string');
+    await expect.poll(() => page.getByLabel('Name of the column').inputValue()).toBe('plot');
+    await decided.getByLabel('Type of height').selectOption('int');
+    await says('height', /28[0-9]/);
+    await decided.getByLabel('Type of height').selectOption('');
+    await says('height', /number, by its values/);
 
-      expect(await decided.getByText('a new column').count()).toBe(0);
+    expect(await decided.getByText('a new column').count()).toBe(0);
 
-      // into a table that is there, columns are held against its own
-      await choose(page, file('more.csv', 'plot,spad,measured on,tag\n4,leafy,2026-05-04,7\n'));
-      await page.getByRole('button', { name: 'Take messy.csv away' }).click();
-      await page.getByLabel('Where the rows go').selectOption({ label: 'Into joined' });
-      const joining = page.getByRole('table', { name: 'Decided for more.csv' });
-      await joining.getByText('what does not fit stays text beside it').waitFor({ timeout: 30_000 });
-      await joining.getByRole('combobox', { name: 'Type of tag' }).waitFor();
-      expect(await joining.getByRole('combobox').count()).toBe(1);
-      expect(await joining.getByRole('row').filter({ hasText: 'a new column' }).getByRole('rowheader').allTextContents()).toEqual(['tag']);
+    // into a table that is there, columns are held against its own
+    await choose(page, file('more.csv', 'plot,spad,measured on,tag\n4,leafy,2026-05-04,7\n'));
+    await page.getByRole('button', { name: 'Take messy.csv away' }).click();
+    await page.getByLabel('Where the rows go').selectOption({ label: 'Into joined' });
+    const joining = page.getByRole('table', { name: 'Decided for more.csv' });
+    await joining.getByText('what does not fit stays text beside it').waitFor({ timeout: 30_000 });
+    await joining.getByRole('combobox', { name: 'Type of tag' }).waitFor();
+    expect(await joining.getByRole('combobox').count()).toBe(1);
+    expect(await joining.getByRole('row').filter({ hasText: 'a new column' }).getByRole('rowheader').allTextContents()).toEqual(['tag']);
 
-      // of a workbook that is no longer whole nothing can be said, and it can be sent all the same
-      await page.getByRole('button', { name: 'Take more.csv away' }).click();
-      await choose(page, { name: 'long.xlsx', mimeType: 'application/zip', buffer: Buffer.alloc(4_194_305, 'PK') });
-      await page.getByText(/Of a part of a workbook nothing can be said/).waitFor({ timeout: 30_000 });
-      expect(await page.getByRole('button', { name: 'Upload the file' }).isEnabled()).toBe(true);
-      await page.getByRole('button', { name: 'Take long.xlsx away' }).click();
+    // of a workbook that is no longer whole nothing can be said, and it can be sent all the same
+    await page.getByRole('button', { name: 'Take more.csv away' }).click();
+    await choose(page, { name: 'long.xlsx', mimeType: 'application/zip', buffer: Buffer.alloc(4_194_305, 'PK') });
+    await page.getByText(/Of a part of a workbook nothing can be said/).waitFor({ timeout: 30_000 });
+    expect(await page.getByRole('button', { name: 'Upload the file' }).isEnabled()).toBe(true);
+    await page.getByRole('button', { name: 'Take long.xlsx away' }).click();
 
-      // a large file is looked at by its beginning
-      // 32 bytes a record: the look at many short ones may take longer than it is given
-      await choose(page, file('large.csv', `a,b\n${`1,${'x'.repeat(29)}\n`.repeat(50_000)}`));
-      await page.getByText(/The first 32,76[78] records/).waitFor({ timeout: 60_000 });
-      await page.getByRole('button', { name: 'Take large.csv away' }).click();
+    // a large file is looked at by its beginning
+    // 32 bytes a record: the look at many short ones may take longer than it is given
+    await choose(page, file('large.csv', `a,b\n${`1,${'x'.repeat(29)}\n`.repeat(50_000)}`));
+    await page.getByText(/The first 32,76[78] records/).waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'Take large.csv away' }).click();
 
-      // refusals are sentences, and what was chosen stays
-      const asked = '**/data/uploads/preview';
-      const problem = (status: number, code: string, detail: string) =>
-        JSON.stringify({ type: 'about:blank', title: 'No', status, detail, instance: 'x', code });
-      for (const [status, code, detail] of [
-        [403, 'ACTION_DENIED', 'You may not contribute to this experiment.'],
-        [413, 'PAYLOAD_TOO_LARGE', 'The request is larger than what stands between allows.'],
-        [429, 'RATE_LIMITED', 'You have asked too often.'],
-      ] as const) {
-        await page.route(asked, (route) =>
-          route.fulfill({
-            status,
-            headers: { 'content-type': 'application/problem+json', 'retry-after': '60' },
-            body: problem(status, code, detail),
-          }),
-        );
-        await choose(page, file(`refused-${status}.csv`, 'a,b\n1,2\n'));
-        await page.getByRole('alert').getByText(detail).waitFor();
-        await page.getByText('The files can be uploaded all the same').waitFor();
-        await page.getByRole('list', { name: 'Chosen files' }).getByText(`refused-${status}.csv`).waitFor();
-        await page.unroute(asked);
-        if (status === 413) await looksRight(page, `upload-preview-refused-${size}`);
-        await page.getByRole('button', { name: 'Try again' }).click();
-        await page.getByRole('table', { name: `Decided for refused-${status}.csv` }).waitFor({ timeout: 30_000 });
-        await page.getByRole('button', { name: `Take refused-${status}.csv away` }).click();
-      }
+    // refusals are sentences, and what was chosen stays
+    const asked = '**/data/uploads/preview';
+    const problem = (status: number, code: string, detail: string) =>
+      JSON.stringify({ type: 'about:blank', title: 'No', status, detail, instance: 'x', code });
+    for (const [status, code, detail] of [
+      [403, 'ACTION_DENIED', 'You may not contribute to this experiment.'],
+      [413, 'PAYLOAD_TOO_LARGE', 'The request is larger than what stands between allows.'],
+      [429, 'RATE_LIMITED', 'You have asked too often.'],
+    ] as const) {
+      await page.route(asked, (route) =>
+        route.fulfill({
+          status,
+          headers: { 'content-type': 'application/problem+json', 'retry-after': '60' },
+          body: problem(status, code, detail),
+        }),
+      );
+      await choose(page, file(`refused-${status}.csv`, 'a,b\n1,2\n'));
+      await page.getByRole('alert').getByText(detail).waitFor();
+      await page.getByText('The files can be uploaded all the same').waitFor();
+      await page.getByRole('list', { name: 'Chosen files' }).getByText(`refused-${status}.csv`).waitFor();
+      await page.unroute(asked);
+      if (status === 413) await looksRight(page, `upload-preview-refused-${size}`);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('table', { name: `Decided for refused-${status}.csv` }).waitFor({ timeout: 30_000 });
+      await page.getByRole('button', { name: `Take refused-${status}.csv away` }).click();
+    }
+    await context.setOffline(true);
+    await page.getByText('You are offline. What is on this page stays').waitFor();
+    await choose(page, file('offline.csv', 'a,b\n1,2\n'));
+    await page.getByText(/looked at as soon as you are connected/).waitFor();
+    await context.setOffline(false);
+    await page.getByRole('table', { name: 'Decided for offline.csv' }).waitFor({ timeout: 30_000 });
+    await page.getByRole('button', { name: 'Take offline.csv away' }).click();
+    // the network goes while the file is on its way
+    let failed = 0;
+    await page.route(asked, async (route) => {
       await context.setOffline(true);
       await page.getByText('You are offline. What is on this page stays').waitFor();
-      await choose(page, file('offline.csv', 'a,b\n1,2\n'));
-      await page.getByText(/looked at as soon as you are connected/).waitFor();
-      await context.setOffline(false);
-      await page.getByRole('table', { name: 'Decided for offline.csv' }).waitFor({ timeout: 30_000 });
-      await page.getByRole('button', { name: 'Take offline.csv away' }).click();
-      // the network goes while the file is on its way
-      let failed = 0;
-      await page.route(asked, async (route) => {
-        await context.setOffline(true);
-        await page.getByText('You are offline. What is on this page stays').waitFor();
-        failed += 1;
-        await route.abort('internetdisconnected');
-      });
-      await choose(page, file('lost.csv', 'a,b\n1,2\n'));
-      await page.getByText(/looked at as soon as you are connected/).waitFor();
-      await page.unroute(asked);
-      await context.setOffline(false);
-      await page.getByRole('table', { name: 'Decided for lost.csv' }).waitFor({ timeout: 30_000 });
-      expect(failed).toBe(1);
-      expect(complaints).toEqual([]);
-      await context.close();
-    },
-  );
+      failed += 1;
+      await route.abort('internetdisconnected');
+    });
+    await choose(page, file('lost.csv', 'a,b\n1,2\n'));
+    await page.getByText(/looked at as soon as you are connected/).waitFor();
+    await page.unroute(asked);
+    await context.setOffline(false);
+    await page.getByRole('table', { name: 'Decided for lost.csv' }).waitFor({ timeout: 30_000 });
+    expect(failed).toBe(1);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
 
-  test('whoever may not contribute sees no control, and who loses access keeps what was chosen', { timeout: 240_000 }, async () => {
+  test('whoever may not contribute sees no control, and who loses access keeps what was chosen', async () => {
     const { page, context } = await openVisitor(browser, size);
     const path = `/api/v1/experiment/${experimentId}/collaborators`;
     await signIn(page, size, 'viewer@leaf-lab.example');

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-test('a moment with microseconds is shown whole', { timeout: 120_000 }, async () => {
+test('a moment with microseconds is shown whole', async () => {
   const table = await uploadTable(site.owner, id, 'instants', 'at,spad\n2026-03-30T10:10:08.123456Z,40\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
@@ -26,7 +26,7 @@ test('a moment with microseconds is shown whole', { timeout: 120_000 }, async ()
   expect(complaints).toEqual([]);
 });
 
-test('what is computed has the words of charts, and a count the name count', { timeout: 120_000 }, async () => {
+test('what is computed has the words of charts, and a count the name count', async () => {
   const table = await uploadTable(site.owner, id, 'counted', 'line,spad\nA,40\nA,42\nB,30\n');
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
@@ -44,7 +44,7 @@ test('what is computed has the words of charts, and a count the name count', { t
   expect(complaints).toEqual([]);
 });
 
-test('days, weeks and longer of UTC are days, too', { timeout: 120_000 }, async () => {
+test('days, weeks and longer of UTC are days, too', async () => {
   const table = await uploadTable(site.owner, id, 'weeks', 'at,spad\n2026-04-01T08:00:00Z,40\n2026-04-02T08:00:00Z,42\n');
   const { page } = owner;
   for (const [timeBucket, shown] of [
@@ -59,7 +59,7 @@ test('days, weeks and longer of UTC are days, too', { timeout: 120_000 }, async 
   }
 });
 
-test('who may read and contribute is a contributor, on the page as in the letter', { timeout: 120_000 }, async () => {
+test('who may read and contribute is a contributor, on the page as in the letter', async () => {
   const { page, complaints } = owner;
   await page.goto(`${site.baseUrl}/experiments/${id}/sharing`);
   await page.getByText('A contributor may read and contribute.').waitFor();

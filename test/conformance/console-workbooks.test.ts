@@ -40,7 +40,7 @@ async function open(person: Person, size: Size, expects = /^$/): Promise<Visitor
 }
 
 describe.each(pickSizes('desk'))('workbooks at a %s', (size: Size) => {
-  test('are made of cells, attached to an experiment, changed and followed', { timeout: 180_000 }, async () => {
+  test('are made of cells, attached to an experiment, changed and followed', async () => {
     const { page, complaints, context } = await open(site.cast.owner, size, /412 \(Precondition|400 \(Bad/);
     await page.goto(`${site.server.baseUrl}/library/workbooks`);
     await page.getByRole('button', { name: 'New workbook' }).click();
@@ -182,7 +182,7 @@ describe.each(pickSizes('desk'))('workbooks at a %s', (size: Size) => {
     await context.close();
   });
 
-  test('whoever may only read sees them, and no control', { timeout: 180_000 }, async () => {
+  test('whoever may only read sees them, and no control', async () => {
     const id = await make('workbooks', {
       name: `Read ${size}`,
       organizationId: site.cast.leafLab,

@@ -31,7 +31,7 @@ describe.each(['desk', 'phone'] as const)('a first visit at a %s', (size: Size) 
   });
   afterAll(() => server.kill('SIGTERM'));
 
-  test('leads from the printed link to the rows of the sample', { timeout: 180_000 }, async () => {
+  test('leads from the printed link to the rows of the sample', async () => {
     const link = printed(/http:\S+\/sign-in\/link#[\w-]{43}/)!;
     // the sample has no flow, which the service says with a 404
     const { page, complaints, transferred, context } = await openVisitor(browser, size);

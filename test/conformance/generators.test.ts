@@ -28,7 +28,7 @@ function run(program: string, args: readonly string[], programs = ''): { status:
   return { status, said: `${stdout}${stderr}` };
 }
 
-test('openapi-typescript: types that the compiler takes, with every operation', { timeout: 300_000 }, () => {
+test('openapi-typescript: types that the compiler takes, with every operation', () => {
   writeFileSync(join(folder, 'package.json'), '{"private": true}');
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', 'openapi-typescript@7.13.0', 'typescript@~5.9'], { cwd: folder });
   const { status, said } = run(join(folder, 'node_modules/.bin/openapi-typescript'), [DOCUMENT, '-o', 'types.ts']);

@@ -42,7 +42,7 @@ async function signOut(): Promise<void> {
   await page.waitForURL(`${base}/sign-in`);
 }
 
-test('a person signs in by code, adds a passkey, renames it, signs out, signs in by it, and deletes it', { timeout: 240_000 }, async () => {
+test('a person signs in by code, adds a passkey, renames it, signs out, signs in by it, and deletes it', async () => {
   await page.goto(`${base}/sign-in`);
   await looksRight('sign-in');
   await openAccount('chromium@example.com');

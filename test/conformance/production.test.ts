@@ -52,7 +52,7 @@ interface Quickstart {
   uploadTableId: string;
 }
 
-test('without development dependencies it builds nothing, answers, draws a picture, and ends with 0', { timeout: 300_000 }, async () => {
+test('without development dependencies it builds nothing, answers, draws a picture, and ends with 0', async () => {
   expect(existsSync(join(copy, 'node_modules', 'typescript'))).toBe(false);
   const built = join(copy, 'build', 'src', 'server.js');
   const before = statSync(built).mtimeMs;
@@ -95,7 +95,7 @@ test('without development dependencies it builds nothing, answers, draws a pictu
   expect(await ended).toEqual([0, null]);
 });
 
-test('without build/ it says what to do, with status 1', { timeout: 60_000 }, async () => {
+test('without build/ it says what to do, with status 1', async () => {
   renameSync(join(copy, 'build'), join(folder, 'build'));
   const { child, said } = start('unbuilt');
   const [status] = (await once(child, 'close')) as [number];

@@ -250,7 +250,7 @@ const lengthOf = ({ statements }: Candidate) => statements.reduce((total, { sql 
 
 /** All of them with SOAK, else every third. */
 const seeded = Object.entries(FAULTS).filter((_, at) => soak > 0 || at % 3 === 0);
-test.each(seeded)('%s: caught', { timeout: 300_000 }, async (name, patch) => {
+test.each(seeded)('%s: caught', async (name, patch) => {
   const warehouse = new SparkWarehouse(spark, lake.folder, patch);
   const touched = prepared().filter(({ statements }) => statements.some((statement) => touches(patch, statement)));
   // of the first hundred the shortest first: those are quick to plan

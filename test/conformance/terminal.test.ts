@@ -43,14 +43,14 @@ const hasEnded = (pid: number) =>
     60_000,
   );
 
-test('a service ends with its terminal, and takes its Postgres along', { timeout: 120_000 }, async () => {
+test('a service ends with its terminal, and takes its Postgres along', async () => {
   const { dataDir, pid } = await closeTerminal();
   expect(await hasEnded(pid)).toBe(false);
   expect(findServerPid(join(dataDir, 'postgres'))).toBeUndefined();
   rmSync(dataDir, { recursive: true });
 });
 
-test('with nohup it goes on', { timeout: 120_000 }, async () => {
+test('with nohup it goes on', async () => {
   const { dataDir, pid } = await closeTerminal('sh', '-c', 'nohup "$@" > "$DATA_DIR/out" 2>&1 & tail -F "$DATA_DIR/out"', 'sh');
   await sleep(3_000);
   expect([isRunning(pid), findServerPid(join(dataDir, 'postgres')) !== undefined]).toEqual([true, true]);

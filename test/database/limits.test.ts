@@ -34,20 +34,16 @@ const LIMITED: [name: string, work: (client: pg.Client, holder: pg.Client) => Pr
   ['idle_session_timeout', (client) => sleep(LONGER_MS).then(() => client.query('select'))],
 ];
 
-test.concurrent.each(LIMITED)(
-  'migrations and backups take longer than the %s of their database',
-  { timeout: 60_000 },
-  async (name, work) => {
-    const database = await emptyDatabase();
-    const { url } = database;
-    try {
-      await useOwn(url, async (holder) => {
-        await holder.query(`do $$ begin execute format('alter database %I set ${name} = ${LIMIT_MS}', current_database()); end $$`);
-        await expect(useOwn(url, (client) => work(client, holder))).rejects.toThrow();
-        await useConnection(url, (client) => work(client, holder));
-      });
-    } finally {
-      await database.drop();
-    }
-  },
-);
+test.concurrent.each(LIMITED)('migrations and backups take longer than the %s of their database', async (name, work) => {
+  const database = await emptyDatabase();
+  const { url } = database;
+  try {
+    await useOwn(url, async (holder) => {
+      await holder.query(`do $$ begin execute format('alter database %I set ${name} = ${LIMIT_MS}', current_database()); end $$`);
+      await expect(useOwn(url, (client) => work(client, holder))).rejects.toThrow();
+      await useConnection(url, (client) => work(client, holder));
+    });
+  } finally {
+    await database.drop();
+  }
+});

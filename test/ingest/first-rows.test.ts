@@ -168,7 +168,7 @@ describe('a row of units below the header', () => {
     }),
   );
 
-  test('leaves what is below it as it is in the file without it', { timeout: 300_000 }, async () => {
+  test('leaves what is below it as it is in the file without it', async () => {
     await fc.assert(
       fc.asyncProperty(table, async ({ units, rows }) => {
         const names = units

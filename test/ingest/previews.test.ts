@@ -212,7 +212,7 @@ describe('of files as people have them the preview says what the report says', (
     },
     { requiredKeys: [] },
   );
-  test('generated ones, into a table that other files are in', { timeout: 120_000 }, async () => {
+  test('generated ones, into a table that other files are in', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(column, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 2 }),
@@ -304,7 +304,7 @@ describe('of the beginning of a file', () => {
     ['json', '{"data": [{"a":1,"b":"],"},\n{"a":2},{"a":0.5,"c":[1,{"d":2}]}]}'],
     ['ambyte', TRACE(10) + TRACE(10)],
   ];
-  test.each(whole)('%s: a record that is cut is none, wherever that is', { timeout: 60_000 }, async (kind, bytes) => {
+  test.each(whole)('%s: a record that is cut is none, wherever that is', async (kind, bytes) => {
     const [all] = await preview(kind, [{ path: 'Ambyte_1/a', bytes }]);
     let most = 0;
     const step = kind === 'ambyte' ? (IS_SOAK ? 7 : 67) : IS_SOAK ? 1 : 5;

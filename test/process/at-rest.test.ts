@@ -20,7 +20,7 @@ afterAll(async () => {
 /** Whether the library of the engine is in the memory of the server. */
 const holdsEngine = () => readFileSync(`/proc/${server.child.pid}/maps`, 'utf8').includes('libduckdb');
 
-test('an engine is opened by what needs one, a file that came or a read, and by nothing else', { timeout: 120_000 }, async () => {
+test('an engine is opened by what needs one, a file that came or a read, and by nothing else', async () => {
   const headers = { 'x-api-key': owner.apiKey, 'content-type': 'application/json' };
   const made = await fetch(`${server.baseUrl}/api/v1/experiments`, { method: 'POST', headers, body: JSON.stringify({ name: 'At rest' }) });
   const { id } = (await made.json()) as { id: string };

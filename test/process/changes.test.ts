@@ -66,7 +66,7 @@ const problem = async (stream: Stream) => {
 };
 
 // they wait more than they work
-test.concurrent('a stream is a stream to every client and to what stands between', { timeout: 180_000 }, async ({ expect }) => {
+test.concurrent('a stream is a stream to every client and to what stands between', async ({ expect }) => {
   const id = await makeExperiment();
   const { baseUrl } = site.server;
   const key = site.cast.owner.apiKey;
@@ -106,76 +106,68 @@ test.concurrent('a stream is a stream to every client and to what stands between
   expect(socket.rest.toString().toLowerCase()).not.toContain('transfer-encoding');
 });
 
-test.concurrent(
-  'a process and a caller have so many streams and no more, and they are given back',
-  { timeout: 180_000 },
-  async ({ expect }) => {
-    const server = await spawnServer({ ...site.environment, LISTENERS_AT_ONCE: '4' });
-    try {
-      const id = await makeExperiment();
-      await site.db.run(sql('test')`update resources set visibility = 'public' where id = ${id}`);
-      const [first, second, third] = [site.cast.owner, site.cast.member, site.cast.stranger];
-      const held = [await begin(server.baseUrl, id, first.apiKey), await begin(server.baseUrl, id, first.apiKey)];
-      expect(await problem(await begin(server.baseUrl, id, first.apiKey))).toMatchObject({ status: 429, code: 'TOO_MANY_LISTENERS' });
-      held.push(await begin(server.baseUrl, id, second.apiKey), await begin(server.baseUrl, id, second.apiKey));
-      const full = await problem(await begin(server.baseUrl, id, third.apiKey));
-      expect(full).toMatchObject({ status: 503, code: 'OVERLOADED' });
-      expect(full.retryAfter).toBeGreaterThan(0);
-      close(held.pop()!);
-      const begun = async () => {
-        const stream = await begin(server.baseUrl, id, third.apiKey);
-        if (stream.response.statusCode === 200) held.push(stream);
-        return stream.response.statusCode;
-      };
-      await expect.poll(begun).toBe(200);
-      held.forEach(close);
-    } finally {
-      await server.kill('SIGTERM');
-    }
-  },
-);
+test.concurrent('a process and a caller have so many streams and no more, and they are given back', async ({ expect }) => {
+  const server = await spawnServer({ ...site.environment, LISTENERS_AT_ONCE: '4' });
+  try {
+    const id = await makeExperiment();
+    await site.db.run(sql('test')`update resources set visibility = 'public' where id = ${id}`);
+    const [first, second, third] = [site.cast.owner, site.cast.member, site.cast.stranger];
+    const held = [await begin(server.baseUrl, id, first.apiKey), await begin(server.baseUrl, id, first.apiKey)];
+    expect(await problem(await begin(server.baseUrl, id, first.apiKey))).toMatchObject({ status: 429, code: 'TOO_MANY_LISTENERS' });
+    held.push(await begin(server.baseUrl, id, second.apiKey), await begin(server.baseUrl, id, second.apiKey));
+    const full = await problem(await begin(server.baseUrl, id, third.apiKey));
+    expect(full).toMatchObject({ status: 503, code: 'OVERLOADED' });
+    expect(full.retryAfter).toBeGreaterThan(0);
+    close(held.pop()!);
+    const begun = async () => {
+      const stream = await begin(server.baseUrl, id, third.apiKey);
+      if (stream.response.statusCode === 200) held.push(stream);
+      return stream.response.statusCode;
+    };
+    await expect.poll(begun).toBe(200);
+    held.forEach(close);
+  } finally {
+    await server.kill('SIGTERM');
+  }
+});
 
-test.concurrent(
-  'a caller has 20 streams, which hold no place of a request and no connection of Postgres',
-  { timeout: 180_000 },
-  async ({ expect }) => {
-    const url = `${site.environment['DATABASE_URL'] ?? ''}&application_name=`;
-    const server = await spawnServer({ ...site.environment, DATABASE_URL: `${url}listened-to`, REQUESTS_AT_ONCE: '4' });
-    // the owner of the database: others are not told what a connection does
-    const owner = new pg.Client({ connectionString: `${url}counting` });
-    await owner.connect();
-    const connections = async () =>
-      (
-        await owner.query<{ open: number; busy: number }>(`
+test.concurrent('a caller has 20 streams, which hold no place of a request and no connection of Postgres', async ({ expect }) => {
+  const url = `${site.environment['DATABASE_URL'] ?? ''}&application_name=`;
+  const server = await spawnServer({ ...site.environment, DATABASE_URL: `${url}listened-to`, REQUESTS_AT_ONCE: '4' });
+  // the owner of the database: others are not told what a connection does
+  const owner = new pg.Client({ connectionString: `${url}counting` });
+  await owner.connect();
+  const connections = async () =>
+    (
+      await owner.query<{ open: number; busy: number }>(`
         select count(*)::int as open, count(*) filter (where state <> 'idle')::int as busy from pg_stat_activity where application_name = 'listened-to'`)
-      ).rows[0];
-    try {
-      const id = await makeExperiment();
-      const { apiKey } = site.cast.owner;
-      const held: Stream[] = [];
-      for (let count = 0; count < 20; count += 1) held.push(await begin(server.baseUrl, id, apiKey));
-      expect(held.map(({ response }) => response.statusCode)).toEqual(held.map(() => 200));
-      expect(await problem(await begin(server.baseUrl, id, apiKey))).toMatchObject({ status: 429, code: 'TOO_MANY_LISTENERS' });
-      const answers = [];
-      for (let count = 0; count < 20; count += 1)
-        answers.push((await fetch(`${server.baseUrl}/api/v1/experiments/${id}`, { headers: { 'x-api-key': apiKey } })).status);
-      expect(new Set(answers)).toEqual(new Set([200]));
-      const gauges = async () =>
-        (await (await fetch(`${server.adminUrl}/metrics`)).text()).match(/^(change_listeners|http_requests_in_work) .*$/gm);
-      expect(await gauges()).toEqual(['change_listeners 20', 'http_requests_in_work 0']);
-      const { open, busy } = (await connections()) ?? {};
-      expect(open).toBeGreaterThan(0);
-      expect(busy).toBeLessThan(5);
-      held.forEach(close);
-      await expect.poll(gauges).toEqual(['change_listeners 0', 'http_requests_in_work 0']);
-    } finally {
-      await owner.end();
-      await server.kill('SIGTERM');
-    }
-  },
-);
+    ).rows[0];
+  try {
+    const id = await makeExperiment();
+    const { apiKey } = site.cast.owner;
+    const held: Stream[] = [];
+    for (let count = 0; count < 20; count += 1) held.push(await begin(server.baseUrl, id, apiKey));
+    expect(held.map(({ response }) => response.statusCode)).toEqual(held.map(() => 200));
+    expect(await problem(await begin(server.baseUrl, id, apiKey))).toMatchObject({ status: 429, code: 'TOO_MANY_LISTENERS' });
+    const answers = [];
+    for (let count = 0; count < 20; count += 1)
+      answers.push((await fetch(`${server.baseUrl}/api/v1/experiments/${id}`, { headers: { 'x-api-key': apiKey } })).status);
+    expect(new Set(answers)).toEqual(new Set([200]));
+    const gauges = async () =>
+      (await (await fetch(`${server.adminUrl}/metrics`)).text()).match(/^(change_listeners|http_requests_in_work) .*$/gm);
+    expect(await gauges()).toEqual(['change_listeners 20', 'http_requests_in_work 0']);
+    const { open, busy } = (await connections()) ?? {};
+    expect(open).toBeGreaterThan(0);
+    expect(busy).toBeLessThan(5);
+    held.forEach(close);
+    await expect.poll(gauges).toEqual(['change_listeners 0', 'http_requests_in_work 0']);
+  } finally {
+    await owner.end();
+    await server.kill('SIGTERM');
+  }
+});
 
-test.concurrent('a caller who leaves while access is decided keeps no place of a listener', { timeout: 180_000 }, async ({ expect }) => {
+test.concurrent('a caller who leaves while access is decided keeps no place of a listener', async ({ expect }) => {
   const server = await spawnServer(site.environment);
   try {
     const id = await makeExperiment();
@@ -301,7 +293,7 @@ test.concurrent(
   },
 );
 
-test.concurrent('a service that stops ends its streams whole, and goes', { timeout: 180_000 }, async ({ expect }) => {
+test.concurrent('a service that stops ends its streams whole, and goes', async ({ expect }) => {
   const server = await spawnServer(site.environment);
   const id = await makeExperiment();
   const stream = await begin(server.baseUrl, id, site.cast.owner.apiKey);

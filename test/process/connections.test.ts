@@ -106,7 +106,7 @@ test('a request that says Expect: 100-continue is told to go on', async () => {
   expect(answers.map(({ status }) => status)).toEqual([200]);
 });
 
-test('a caller who leaves at any moment is no failure of ours', { timeout: 120_000 }, async () => {
+test('a caller who leaves at any moment is no failure of ours', async () => {
   const experiment = data.replace(/\/data.*/, '');
   const rows = new Blob(['a,b\n', ...Array.from({ length: 100_000 }, (_, index) => `${index},${index % 7}\n`)]);
   const file = () => {
@@ -159,7 +159,7 @@ test('a caller who leaves at any moment is no failure of ours', { timeout: 120_0
   expect(failures().slice(before)).toEqual([]);
 });
 
-test('connections that never say what they want, or never end their head, are let go', { timeout: 60_000 }, async () => {
+test('connections that never say what they want, or never end their head, are let go', async () => {
   const { exchanges, milliseconds } = await silence;
   expect(milliseconds).toBeLessThan(35_000);
   expect(exchanges.every(({ closed }) => closed)).toBe(true);

@@ -122,35 +122,31 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     return !JSON.stringify(body).match(/"status":"(pending|running)"/) && isIdle(await work()) && unpublished?.count === 0;
   };
 
-  test(
-    'what is written without room is 503, leaves nothing, and succeeds with room again',
-    { concurrent: false, timeout: 60_000 },
-    async () => {
+  test('what is written without room is 503, leaves nothing, and succeeds with room again', { concurrent: false }, async () => {
+    for (const [name, write] of Object.entries(WRITES)) {
+      const first = await write();
+      expect(first.status, `${name}: ${first.text}`).toBeLessThan(300);
+    }
+    await eventually(settled, (is) => is, 20_000);
+    const before = kept();
+    fill();
+    try {
       for (const [name, write] of Object.entries(WRITES)) {
-        const first = await write();
-        expect(first.status, `${name}: ${first.text}`).toBeLessThan(300);
+        const refused = await write();
+        expect([name, refused.status, refused.body?.code]).toEqual([name, 503, 'STORAGE_FULL']);
+        expect(Number(refused.headers.get('retry-after')), name).toBeGreaterThan(0);
+        expect(kept(), name).toEqual(before);
+        expect((await owner('GET', '/health/live')).status, name).toBe(200);
       }
-      await eventually(settled, (is) => is, 20_000);
-      const before = kept();
-      fill();
-      try {
-        for (const [name, write] of Object.entries(WRITES)) {
-          const refused = await write();
-          expect([name, refused.status, refused.body?.code]).toEqual([name, 503, 'STORAGE_FULL']);
-          expect(Number(refused.headers.get('retry-after')), name).toBeGreaterThan(0);
-          expect(kept(), name).toEqual(before);
-          expect((await owner('GET', '/health/live')).status, name).toBe(200);
-        }
-      } finally {
-        rmSync(ballast());
-      }
-      for (const [name, write] of Object.entries(WRITES)) {
-        const again = await write();
-        expect(again.status, `${name}: ${again.text}`).toBeLessThan(300);
-      }
-      expect(await eventually(settled, (is) => is, 20_000)).toBe(true);
-    },
-  );
+    } finally {
+      rmSync(ballast());
+    }
+    for (const [name, write] of Object.entries(WRITES)) {
+      const again = await write();
+      expect(again.status, `${name}: ${again.text}`).toBeLessThan(300);
+    }
+    expect(await eventually(settled, (is) => is, 20_000)).toBe(true);
+  });
 
   test('a Parquet download needs no room', { concurrent: false }, async () => {
     const download = () =>
@@ -166,41 +162,36 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     }
   });
 
-  test(
-    'an export without room stays waiting, is tried again, and ends whole with room',
-    { concurrent: false, timeout: 90_000 },
-    async () => {
-      const start = async () =>
-        String((await owner('POST', `${base}/data/exports`, { body: { tableName: tableId, format: 'csv' } })).body.exportId);
-      const statusOf = async (id: string) => String((await owner('GET', `${base}/data/exports/${id}/status`)).body.status);
-      const ended = (id: string) =>
-        eventually(
-          () => statusOf(id),
-          (status) => status === 'completed' || status === 'failed',
-          40_000,
-        );
-      const first = await start();
-      expect(await ended(first)).toBe('completed');
-      const whole = await owner('GET', `${base}/data/exports/${first}`);
-      const before = kept();
-      fill();
-      let id: string;
-      try {
-        id = await start();
-        const row = () =>
-          site.db.one<{ attempt: number; errors: number }>(sql('test')`select attempt, errors from exports where id = ${id}`);
-        const tried = await eventually(row, (found) => (found?.attempt ?? 0) > 1, 20_000);
-        expect(tried?.attempt).toBeGreaterThan(1);
-        expect(tried?.errors).toBe(0);
-        expect(await statusOf(id)).not.toBe('completed');
-        expect(await keptOnce(before)).toEqual(before);
-      } finally {
-        rmSync(ballast());
-      }
-      expect(await ended(id)).toBe('completed');
-      expect((await owner('GET', `${base}/data/exports/${id}`)).text).toBe(whole.text);
-    },
-  );
+  test('an export without room stays waiting, is tried again, and ends whole with room', { concurrent: false }, async () => {
+    const start = async () =>
+      String((await owner('POST', `${base}/data/exports`, { body: { tableName: tableId, format: 'csv' } })).body.exportId);
+    const statusOf = async (id: string) => String((await owner('GET', `${base}/data/exports/${id}/status`)).body.status);
+    const ended = (id: string) =>
+      eventually(
+        () => statusOf(id),
+        (status) => status === 'completed' || status === 'failed',
+        40_000,
+      );
+    const first = await start();
+    expect(await ended(first)).toBe('completed');
+    const whole = await owner('GET', `${base}/data/exports/${first}`);
+    const before = kept();
+    fill();
+    let id: string;
+    try {
+      id = await start();
+      const row = () => site.db.one<{ attempt: number; errors: number }>(sql('test')`select attempt, errors from exports where id = ${id}`);
+      const tried = await eventually(row, (found) => (found?.attempt ?? 0) > 1, 20_000);
+      expect(tried?.attempt).toBeGreaterThan(1);
+      expect(tried?.errors).toBe(0);
+      expect(await statusOf(id)).not.toBe('completed');
+      expect(await keptOnce(before)).toEqual(before);
+    } finally {
+      rmSync(ballast());
+    }
+    expect(await ended(id)).toBe('completed');
+    expect((await owner('GET', `${base}/data/exports/${id}`)).text).toBe(whole.text);
+  });
 
   const rowsOf = async (tableName: string, column: string) =>
     (await owner('GET', `${base}/data`, { query: { tableName, pageSize: 100 } })).body[0].data.rows.map(
@@ -224,7 +215,7 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
 
   test(
     'without room messages, outputs of macros and a macro that is run again wait, and are rows once there is room',
-    { concurrent: false, timeout: 90_000 },
+    { concurrent: false },
     async () => {
       const [twiceId, againId] = [
         await makeMacro('twice', 'return { twice: json.n * 2 };'),
@@ -277,7 +268,7 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     },
   );
 
-  test('a picture of a chart needs no room', { concurrent: false, timeout: 60_000 }, async () => {
+  test('a picture of a chart needs no room', { concurrent: false }, async () => {
     const visualization = {
       name: 'Waves',
       chartFamily: 'basic',

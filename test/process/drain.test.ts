@@ -79,46 +79,42 @@ test(`SIGTERM under ${CALLERS} kept connections leaves no request without an ans
   }
 });
 
-test(
-  'a download that runs is brought to its end, and one who holds a connection without a request does not hold the service',
-  { timeout: 120_000 },
-  async () => {
-    const server = await another();
-    const headers = `Host: h\r\nx-api-key: ${site.cast.owner.apiKey}\r\nAccept: text/csv\r\n`;
-    const whole = await sendRaw(server.baseUrl, `GET ${experiment}/data?tableName=numbers HTTP/1.1\r\n${headers}\r\n`);
-    expect(whole.answers[0]!.status).toBe(200);
+test('a download that runs is brought to its end, and one who holds a connection without a request does not hold the service', async () => {
+  const server = await another();
+  const headers = `Host: h\r\nx-api-key: ${site.cast.owner.apiKey}\r\nAccept: text/csv\r\n`;
+  const whole = await sendRaw(server.baseUrl, `GET ${experiment}/data?tableName=numbers HTTP/1.1\r\n${headers}\r\n`);
+  expect(whole.answers[0]!.status).toBe(200);
 
-    const reader = await rawSocket(server.baseUrl);
-    const idle = await rawSocket(server.baseUrl);
-    const halfway = await rawSocket(server.baseUrl);
-    const unused = [idle, halfway].map(
-      (socket) =>
-        new Promise<unknown>((resolve) => {
-          socket
-            .on('error', () => undefined)
-            .once('end', resolve)
-            .once('close', resolve)
-            .resume();
-        }),
-    );
-    halfway.write('GET /health/live HTTP/1.1\r\nHo');
-    reader.write(`GET ${experiment}/data?tableName=numbers HTTP/1.1\r\n${headers}\r\n`);
-    const chunks: Buffer[] = [];
-    await once(reader, 'readable');
-    const gone = once(server.child, 'exit');
-    server.child.kill('SIGTERM');
-    await Promise.all(unused);
-    for (const socket of [idle, halfway]) socket.destroy();
-    expect(server.child.exitCode).toBeNull();
-    reader.on('data', (chunk: Buffer) => chunks.push(chunk));
-    await once(reader, 'end');
-    reader.destroy();
-    const bytes = Buffer.concat(chunks);
-    expect(bytes.toString('latin1', 0, 15)).toBe('HTTP/1.1 200 OK');
-    expect(bytes.subarray(-40).toString('latin1')).toContain('X-Truncated: false');
-    const start = performance.now();
-    await gone;
-    expect(performance.now() - start).toBeLessThan(10_000);
-    expect(server.child.exitCode).toBe(0);
-  },
-);
+  const reader = await rawSocket(server.baseUrl);
+  const idle = await rawSocket(server.baseUrl);
+  const halfway = await rawSocket(server.baseUrl);
+  const unused = [idle, halfway].map(
+    (socket) =>
+      new Promise<unknown>((resolve) => {
+        socket
+          .on('error', () => undefined)
+          .once('end', resolve)
+          .once('close', resolve)
+          .resume();
+      }),
+  );
+  halfway.write('GET /health/live HTTP/1.1\r\nHo');
+  reader.write(`GET ${experiment}/data?tableName=numbers HTTP/1.1\r\n${headers}\r\n`);
+  const chunks: Buffer[] = [];
+  await once(reader, 'readable');
+  const gone = once(server.child, 'exit');
+  server.child.kill('SIGTERM');
+  await Promise.all(unused);
+  for (const socket of [idle, halfway]) socket.destroy();
+  expect(server.child.exitCode).toBeNull();
+  reader.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(reader, 'end');
+  reader.destroy();
+  const bytes = Buffer.concat(chunks);
+  expect(bytes.toString('latin1', 0, 15)).toBe('HTTP/1.1 200 OK');
+  expect(bytes.subarray(-40).toString('latin1')).toContain('X-Truncated: false');
+  const start = performance.now();
+  await gone;
+  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(server.child.exitCode).toBe(0);
+});

@@ -76,27 +76,23 @@ async function begin() {
 }
 
 describe.concurrent('results of a macro that cannot be stored', () => {
-  test(
-    'are an error in the row of their measurement, those beside them are stored, and a run reads them again',
-    { timeout: 120_000 },
-    async () => {
-      const { send, rows, settled, runs, runAgain, damage } = await begin();
-      const mend = damage();
-      // numbers with decimals have the files of the table written anew, which these cannot be
-      await send({ 10: 10, 11: 11.5, 12: 12 });
-      await settled();
-      const { body } = await (async () => ({ body: await runs() }))();
-      expect(body).toEqual([]);
-      mend();
-      const made = await rows();
-      expect(made.map(({ x }) => x)).toEqual([0, 1, 10, null, 12]);
-      expect(made[3]!['macro_error']).toMatch(/could not be stored, in 5 tries/);
-      await runAgain();
-      expect((await rows()).map(({ x }) => x)).toEqual([0, 1, 10, 11.5, 12]);
-    },
-  );
+  test('are an error in the row of their measurement, those beside them are stored, and a run reads them again', async () => {
+    const { send, rows, settled, runs, runAgain, damage } = await begin();
+    const mend = damage();
+    // numbers with decimals have the files of the table written anew, which these cannot be
+    await send({ 10: 10, 11: 11.5, 12: 12 });
+    await settled();
+    const { body } = await (async () => ({ body: await runs() }))();
+    expect(body).toEqual([]);
+    mend();
+    const made = await rows();
+    expect(made.map(({ x }) => x)).toEqual([0, 1, 10, null, 12]);
+    expect(made[3]!['macro_error']).toMatch(/could not be stored, in 5 tries/);
+    await runAgain();
+    expect((await rows()).map(({ x }) => x)).toEqual([0, 1, 10, 11.5, 12]);
+  });
 
-  test('at all are failed ones of a run that is listed, and a run reads them again', { timeout: 180_000 }, async () => {
+  test('at all are failed ones of a run that is listed, and a run reads them again', async () => {
     const { send, rows, settled, runs, runAgain, runOnAll, damage } = await begin();
     const mend = damage();
     // which file has rows of a measurement is looked up among those of its time, which cannot be read
@@ -117,7 +113,7 @@ describe.concurrent('results of a macro that cannot be stored', () => {
     expect((await runs())[0]).not.toHaveProperty('note');
   });
 
-  test('and a run whose measurements cannot be found ends and says so', { timeout: 120_000 }, async () => {
+  test('and a run whose measurements cannot be found ends and says so', async () => {
     const { rows, runs, runAgain, damage } = await begin();
     const mend = damage();
     await runAgain();
@@ -128,7 +124,7 @@ describe.concurrent('results of a macro that cannot be stored', () => {
     expect((await rows()).map(({ x }) => x)).toEqual([0, 1]);
   });
 
-  test('because the database is away wait for it, however often they are tried', { timeout: 120_000 }, async () => {
+  test('because the database is away wait for it, however often they are tried', async () => {
     const { tableId, send, rows, work, settled } = await begin();
     const back = await refuseCommits(site.database, tableId, '53300');
     await send({ 10: 10 });

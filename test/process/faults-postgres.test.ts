@@ -310,46 +310,42 @@ test.each([
   expect(made).toHaveLength(1);
 });
 
-test(
-  'who sends a broken upload is told so at once by a service without its database, which ends the upload later',
-  { timeout: 90_000 },
-  async () => {
-    const begin = (name: string) => {
-      const field = (of: string, value: string) => `--xx\r\nContent-Disposition: form-data; name="${of}"\r\n\r\n${value}\r\n`;
-      const fields = `${field('sourceKind', 'csv')}${field('targetKind', 'new')}${field('targetName', name)}`;
-      const sent = request(`${server.baseUrl}/api/v1/experiments/${experimentId}/data/uploads`, {
-        method: 'POST',
-        headers: { 'x-api-key': cast.owner.apiKey, 'content-type': 'multipart/form-data; boundary=xx' },
-      });
-      sent.write(`${fields}--xx\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\n\r\na\n1\n`);
-      const answered = once(sent, 'response').then(async ([response]) => {
-        const { statusCode } = response as IncomingMessage;
-        return [statusCode, (JSON.parse(await text(response as IncomingMessage)) as { code?: string }).code];
-      });
-      return { sent, answered };
-    };
-    const { db } = site.database;
-    const find = (name: string) =>
-      db.one<{ status: string }>(sql('test')`select u.status from uploads u join upload_files f on f.upload_id = u.id
+test('who sends a broken upload is told so at once by a service without its database, which ends the upload later', async () => {
+  const begin = (name: string) => {
+    const field = (of: string, value: string) => `--xx\r\nContent-Disposition: form-data; name="${of}"\r\n\r\n${value}\r\n`;
+    const fields = `${field('sourceKind', 'csv')}${field('targetKind', 'new')}${field('targetName', name)}`;
+    const sent = request(`${server.baseUrl}/api/v1/experiments/${experimentId}/data/uploads`, {
+      method: 'POST',
+      headers: { 'x-api-key': cast.owner.apiKey, 'content-type': 'multipart/form-data; boundary=xx' },
+    });
+    sent.write(`${fields}--xx\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\n\r\na\n1\n`);
+    const answered = once(sent, 'response').then(async ([response]) => {
+      const { statusCode } = response as IncomingMessage;
+      return [statusCode, (JSON.parse(await text(response as IncomingMessage)) as { code?: string }).code];
+    });
+    return { sent, answered };
+  };
+  const { db } = site.database;
+  const find = (name: string) =>
+    db.one<{ status: string }>(sql('test')`select u.status from uploads u join upload_files f on f.upload_id = u.id
       left join lake_tables t on t.id = u.table_id where f.object_key is not null and (t.name = ${name} or t.id is null)
       order by u.created_at desc limit 1`);
-    const arrived = (name: string) => expect.poll(() => find(name)).toEqual({ status: 'pending' });
-    const whole = begin('whole');
-    await arrived('whole');
-    whole.sent.end('\r\n--xx--\r\n');
-    expect((await whole.answered)[0]).toBe(201);
-    // the end of the body is missing
-    const broken = begin('broken');
-    await arrived('broken');
-    await proxy.set({ kind: 'silent' });
-    const since = performance.now();
-    broken.sent.end('2\n');
-    expect(await broken.answered).toEqual([400, 'UPLOAD_REFUSED']);
-    expect(performance.now() - since).toBeLessThan(4_000);
-    await proxy.set({ kind: 'none' });
-    await expect.poll(() => find('broken'), { timeout: 60_000 }).toEqual({ status: 'failed' });
-  },
-);
+  const arrived = (name: string) => expect.poll(() => find(name)).toEqual({ status: 'pending' });
+  const whole = begin('whole');
+  await arrived('whole');
+  whole.sent.end('\r\n--xx--\r\n');
+  expect((await whole.answered)[0]).toBe(201);
+  // the end of the body is missing
+  const broken = begin('broken');
+  await arrived('broken');
+  await proxy.set({ kind: 'silent' });
+  const since = performance.now();
+  broken.sent.end('2\n');
+  expect(await broken.answered).toEqual([400, 'UPLOAD_REFUSED']);
+  expect(performance.now() - since).toBeLessThan(4_000);
+  await proxy.set({ kind: 'none' });
+  await expect.poll(() => find('broken'), { timeout: 60_000 }).toEqual({ status: 'failed' });
+});
 
 test('a call that its caller left is not carried out beside the one that repeats it', async () => {
   const create: Operation = {

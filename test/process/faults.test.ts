@@ -40,27 +40,23 @@ const GOING_ON: FaultKind[] = ['connection', 'statement', 'rejection'];
 const ENDING: FaultKind[] = ['exception', 'memory'];
 
 // each has a process of its own, and most of a fault is waiting
-test.concurrent.each(GOING_ON)(
-  'after a fault of kind %s it is not ready for a while, answers all the same, and goes on',
-  { timeout: 60_000 },
-  async (kind) => {
-    const server = await start(kind);
-    expect(await statusOf(server, '/health/ready')).toBe(200);
-    server.child.kill('SIGUSR2');
-    await until(async () => (await statusOf(server, '/health/ready')) === 503, 8_000);
-    const told = await fetch(`${server.adminUrl}/health/ready`);
-    expect([told.status, told.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await statusOf(server, '/health/live')).toBe(200);
-    await until(() => logged(server).length === 1, 8_000);
-    expect(logged(server)[0]).toContain(`"kind":"${kind}","after":"goes on"`);
-    await until(async () => (await statusOf(server, '/health/ready')) === 200, 25_000);
-    expect(server.child.exitCode).toBeNull();
-    await server.kill('SIGTERM');
-    expect(server.child.exitCode).toBe(0);
-  },
-);
+test.concurrent.each(GOING_ON)('after a fault of kind %s it is not ready for a while, answers all the same, and goes on', async (kind) => {
+  const server = await start(kind);
+  expect(await statusOf(server, '/health/ready')).toBe(200);
+  server.child.kill('SIGUSR2');
+  await until(async () => (await statusOf(server, '/health/ready')) === 503, 8_000);
+  const told = await fetch(`${server.adminUrl}/health/ready`);
+  expect([told.status, told.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await statusOf(server, '/health/live')).toBe(200);
+  await until(() => logged(server).length === 1, 8_000);
+  expect(logged(server)[0]).toContain(`"kind":"${kind}","after":"goes on"`);
+  await until(async () => (await statusOf(server, '/health/ready')) === 200, 25_000);
+  expect(server.child.exitCode).toBeNull();
+  await server.kill('SIGTERM');
+  expect(server.child.exitCode).toBe(0);
+});
 
-test.concurrent.each(ENDING)('after a fault of kind %s it drains and ends with status 1', { timeout: 60_000 }, async (kind) => {
+test.concurrent.each(ENDING)('after a fault of kind %s it drains and ends with status 1', async (kind) => {
   const server = await start(kind);
   expect(await statusOf(server, '/health/ready')).toBe(200);
   const gone = once(server.child, 'exit');
@@ -71,7 +67,7 @@ test.concurrent.each(ENDING)('after a fault of kind %s it drains and ends with s
   expect(logged(server)[0]).toContain(`"kind":"${kind}","after":"ends"`);
 });
 
-test.concurrent('faults that come too often are no accident: it ends', { timeout: 60_000 }, async () => {
+test.concurrent('faults that come too often are no accident: it ends', async () => {
   const server = await start('rejection');
   const gone = once(server.child, 'exit');
   for (let sent = 0; sent < 40 && server.child.exitCode === null && !server.output().includes('"after":"ends"'); sent += 1) {

@@ -62,7 +62,7 @@ async function hold(status: number, ask: () => Promise<string>, key: string) {
   return { held, refused };
 }
 
-test('the bodies that a process holds are bounded, together and of one sender', { timeout: 120_000 }, async () => {
+test('the bodies that a process holds are bounded, together and of one sender', async () => {
   const { stranger, viewer, member } = site.cast;
   expect(statusOf(await whole(BATCH, LARGE, stranger.apiKey))).toBe(200);
 
@@ -85,7 +85,7 @@ test('the bodies that a process holds are bounded, together and of one sender', 
   await becomes(200, () => whole(BATCH, LARGE, viewer.apiKey));
 });
 
-test('who is not signed in is one sender, by their address', { timeout: 120_000 }, async () => {
+test('who is not signed in is one sender, by their address', async () => {
   const asked = JSON.stringify({ email: 'someone@example.com', type: 'sign-in' });
   const large = spacious(asked, 9);
   expect(statusOf(await whole(CODE, large))).toBe(200);

@@ -223,7 +223,7 @@ test(`${BODIES} hostile bodies hold up nobody and are refused in few words`, { t
   expect(p99).toBeLessThanOrEqual(HEALTH_P99_MS);
 });
 
-test('a batch of macros of 60 MB is read in turns, and its items as they were', { timeout: 300_000 }, async () => {
+test('a batch of macros of 60 MB is read in turns, and its items as they were', async () => {
   const macroId = ids['/api/v1/macros/{id}'];
   const item = (index: number) => `{"id":"${index}","macro_id":"${macroId}","data":{"trace":[${'0.125,'.repeat(2_000)}1]}}`;
   const batch = (count: number) => Buffer.from(`{"items":[${Array.from({ length: count }, (_, index) => item(index)).join()}]}`);

@@ -31,7 +31,7 @@ const killAt = (lock: Query, begin: () => ServerProcess | Promise<ServerProcess>
     await victim.kill('SIGKILL');
   });
 
-test('a device that is detached keeps no right to publish', { timeout: 60_000 }, async () => {
+test('a device that is detached keeps no right to publish', async () => {
   const { id: experimentId } = (await call('POST', 'experiments', { name: 'Left' })).body;
   const device = (await call('POST', 'devices', { serialNumber: randomUUID(), deviceType: 'multispeq' })).body;
   expect((await call('POST', `devices/${device.id}/credentials`)).status).toBe(201);
@@ -51,7 +51,7 @@ test('a device that is detached keeps no right to publish', { timeout: 60_000 },
   await expect.poll(mayPublish, { timeout: 20_000 }).toBe(false);
 });
 
-test('a file that is refused says why', { timeout: 120_000 }, async () => {
+test('a file that is refused says why', async () => {
   await server.kill('SIGTERM');
   server = await spawnServer({ ...site.environment, WORKER: 'off' });
   const { id } = (await call('POST', 'experiments', { name: 'Refused' })).body;

@@ -57,62 +57,58 @@ const published = (server: ServerProcess) => expect.poll(() => waiting(server), 
 
 const logFolder = () => join(site.folder, 'lake', 'tables', experimentId, tableId, '_delta_log');
 
-test(
-  'commits that a failover lost leave rows as they are, and a log of the table that is begun anew as the documentation says',
-  { timeout: 180_000 },
-  async () => {
-    const admin = new pg.Client({ connectionString: inject('postgresUrl') });
-    await admin.connect();
-    const [, name = ''] = /\/([^/?]+)\?/.exec(site.database.url) ?? [];
-    const heir = site.database.url.replace(name, `${name}_heir`);
-    const ask = async (text: string) => {
-      const client = new pg.Client({ connectionString: heir });
-      await client.connect();
-      await client.query(text).finally(() => client.end());
-    };
-    try {
-      await withServer(site.database.url, async (server) => {
-        const headers = { 'x-api-key': owner.apiKey, 'content-type': 'application/json' };
-        const body = JSON.stringify({ name: 'Lost' });
-        const made = await fetch(`${server.baseUrl}/api/v1/experiments`, { method: 'POST', headers, body });
-        experimentId = ((await made.json()) as { id: string }).id;
-        tableId = await sendRows(server, 1, { targetKind: 'new', targetName: 'lost' });
-        await published(server);
-      });
-      await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
-      await admin.query(`create database ${name}_heir template ${name}`);
-      await withServer(site.database.url, async (server) => {
-        await sendRows(server, 2, { targetKind: 'existing', uploadTableId: tableId });
-        await published(server);
-      });
-      await withServer(heir, async (server) => {
-        expect(await filesOf(server)).toEqual([1]);
-        await sendRows(server, 3, { targetKind: 'existing', uploadTableId: tableId });
-        await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('docs/growing.md');
-        expect(server.output()).toContain('the log of a table could not be published');
-        expect(await waiting(server)).toBeGreaterThan(0);
-        expect(await filesOf(server)).toEqual([1, 3]);
-      });
-      rmSync(logFolder(), { recursive: true });
-      await ask(`delete from lake_log where table_id = '${tableId}'`);
-      await ask(`update lake_tables set log_state = null, published_version = null, log_from = null where id = '${tableId}'`);
-      const begun = await runCommand({ url: heir, dataDir: site.folder }, 'lake', 'migrate');
-      expect(begun.json, begun.problem).toMatchObject({ tables: 1 });
-      await withServer(heir, async (server) => {
-        await published(server);
-        expect(readdirSync(logFolder())).toContain('00000000000000000002.json');
-        await sendRows(server, 4, { targetKind: 'existing', uploadTableId: tableId });
-        await published(server);
-        expect(await filesOf(server)).toEqual([1, 3, 4]);
-      });
-    } finally {
-      await admin.query(`drop database if exists ${name}_heir with (force)`);
-      await admin.end();
-    }
-  },
-);
+test('commits that a failover lost leave rows as they are, and a log of the table that is begun anew as the documentation says', async () => {
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
+  await admin.connect();
+  const [, name = ''] = /\/([^/?]+)\?/.exec(site.database.url) ?? [];
+  const heir = site.database.url.replace(name, `${name}_heir`);
+  const ask = async (text: string) => {
+    const client = new pg.Client({ connectionString: heir });
+    await client.connect();
+    await client.query(text).finally(() => client.end());
+  };
+  try {
+    await withServer(site.database.url, async (server) => {
+      const headers = { 'x-api-key': owner.apiKey, 'content-type': 'application/json' };
+      const body = JSON.stringify({ name: 'Lost' });
+      const made = await fetch(`${server.baseUrl}/api/v1/experiments`, { method: 'POST', headers, body });
+      experimentId = ((await made.json()) as { id: string }).id;
+      tableId = await sendRows(server, 1, { targetKind: 'new', targetName: 'lost' });
+      await published(server);
+    });
+    await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+    await admin.query(`create database ${name}_heir template ${name}`);
+    await withServer(site.database.url, async (server) => {
+      await sendRows(server, 2, { targetKind: 'existing', uploadTableId: tableId });
+      await published(server);
+    });
+    await withServer(heir, async (server) => {
+      expect(await filesOf(server)).toEqual([1]);
+      await sendRows(server, 3, { targetKind: 'existing', uploadTableId: tableId });
+      await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('docs/growing.md');
+      expect(server.output()).toContain('the log of a table could not be published');
+      expect(await waiting(server)).toBeGreaterThan(0);
+      expect(await filesOf(server)).toEqual([1, 3]);
+    });
+    rmSync(logFolder(), { recursive: true });
+    await ask(`delete from lake_log where table_id = '${tableId}'`);
+    await ask(`update lake_tables set log_state = null, published_version = null, log_from = null where id = '${tableId}'`);
+    const begun = await runCommand({ url: heir, dataDir: site.folder }, 'lake', 'migrate');
+    expect(begun.json, begun.problem).toMatchObject({ tables: 1 });
+    await withServer(heir, async (server) => {
+      await published(server);
+      expect(readdirSync(logFolder())).toContain('00000000000000000002.json');
+      await sendRows(server, 4, { targetKind: 'existing', uploadTableId: tableId });
+      await published(server);
+      expect(await filesOf(server)).toEqual([1, 3, 4]);
+    });
+  } finally {
+    await admin.query(`drop database if exists ${name}_heir with (force)`);
+    await admin.end();
+  }
+});
 
-test('a process that lives on across such a failover forgets the versions that were lost', { timeout: 180_000 }, async () => {
+test('a process that lives on across such a failover forgets the versions that were lost', async () => {
   const own = await sharedSite();
   const admin = new pg.Client({ connectionString: inject('postgresUrl') });
   await admin.connect();

@@ -67,51 +67,47 @@ test('a run whose measurements cannot be found in the memory of the engine ends,
   expect(ends.filter((end) => end !== BYTES && end !== 'TimeoutError')).toEqual([]);
 });
 
-test(
-  'measurements that do not fit the memory of the engine together are read in parts, one that never fits becomes an error',
-  { timeout: 120_000 },
-  async () => {
-    const { body: experiment } = await owner('POST', '/api/v1/experiments', { body: { name: 'Parts' } });
-    const text = 'x'.repeat(6_000_000);
-    const sample = gzipSync(JSON.stringify({ text })).toString('base64');
-    const bodies = Array.from({ length: 8 }, (_, n) => ({
-      timestamp: new Date(Date.UTC(2026, 4, 1, 10, 0, n)).toISOString(),
-      device_id: `d-${n}`,
-      sample,
-      _sample_encoding: 'gzip+base64',
-    }));
-    // together, so that they lie in one file
-    await storeMessages(
-      site.db,
-      bodies.map((body) => ({ experimentId: experiment.id, userId: site.cast.owner.id, body: Buffer.from(JSON.stringify(body)) })),
-    );
-    const read = () =>
-      owner('GET', `/api/v1/experiments/${experiment.id}/data`, { query: { tableName: 'raw_data', columns: 'id', pageSize: 100 } });
-    await expect.poll(async () => (await read()).body[0].data.rows.length, { timeout: 30_000 }).toBe(8);
-    const rowIds = (await read()).body[0].data.rows.map(({ id }: { id: string }) => id) as string[];
-    const context = await site.context();
-    const small = async (memoryLimit: string) => ({
-      ...context,
-      staging: await openDuckdbWriter({ lakeFolder: site.lakeFolder, workFolder: join(site.dataDir, 'work'), memoryLimit, threads: 1 }),
-    });
-    const piece = (ids: string[], tries: number) => ({
-      ...{ id: '', experimentId: experiment.id as string, macroId: '', workbookVersionId: null, senderId: null, reprocessId: null },
-      ...{ rowIds: ids, from: bodies[0]!.timestamp, to: bodies[7]!.timestamp, tries },
-    });
-    const readIn = async (memoryLimit: string, ids: string[], tries: number) => {
-      const ctx = await small(memoryLimit);
-      try {
-        return await readElements(ctx, piece(ids, tries), AbortSignal.timeout(30_000));
-      } finally {
-        await ctx.staging.close();
-      }
-    };
-    const one = rowIds.slice(0, 1);
-    expect(await readIn('400MB', rowIds, 1)).toMatchObject(rowIds.map(() => ({ data: { text } })));
-    expect(await readIn('8MB', rowIds, 1)).toBeUndefined();
-    await expect(readIn('8MB', one, 1)).rejects.toThrow('Out of Memory');
-    expect(await readIn('8MB', one, 3)).toMatchObject([
-      { row: { id: one[0], facts: { deviceId: expect.stringMatching(/^d-/) } }, error: expect.stringContaining('more memory') },
-    ]);
-  },
-);
+test('measurements that do not fit the memory of the engine together are read in parts, one that never fits becomes an error', async () => {
+  const { body: experiment } = await owner('POST', '/api/v1/experiments', { body: { name: 'Parts' } });
+  const text = 'x'.repeat(6_000_000);
+  const sample = gzipSync(JSON.stringify({ text })).toString('base64');
+  const bodies = Array.from({ length: 8 }, (_, n) => ({
+    timestamp: new Date(Date.UTC(2026, 4, 1, 10, 0, n)).toISOString(),
+    device_id: `d-${n}`,
+    sample,
+    _sample_encoding: 'gzip+base64',
+  }));
+  // together, so that they lie in one file
+  await storeMessages(
+    site.db,
+    bodies.map((body) => ({ experimentId: experiment.id, userId: site.cast.owner.id, body: Buffer.from(JSON.stringify(body)) })),
+  );
+  const read = () =>
+    owner('GET', `/api/v1/experiments/${experiment.id}/data`, { query: { tableName: 'raw_data', columns: 'id', pageSize: 100 } });
+  await expect.poll(async () => (await read()).body[0].data.rows.length, { timeout: 30_000 }).toBe(8);
+  const rowIds = (await read()).body[0].data.rows.map(({ id }: { id: string }) => id) as string[];
+  const context = await site.context();
+  const small = async (memoryLimit: string) => ({
+    ...context,
+    staging: await openDuckdbWriter({ lakeFolder: site.lakeFolder, workFolder: join(site.dataDir, 'work'), memoryLimit, threads: 1 }),
+  });
+  const piece = (ids: string[], tries: number) => ({
+    ...{ id: '', experimentId: experiment.id as string, macroId: '', workbookVersionId: null, senderId: null, reprocessId: null },
+    ...{ rowIds: ids, from: bodies[0]!.timestamp, to: bodies[7]!.timestamp, tries },
+  });
+  const readIn = async (memoryLimit: string, ids: string[], tries: number) => {
+    const ctx = await small(memoryLimit);
+    try {
+      return await readElements(ctx, piece(ids, tries), AbortSignal.timeout(30_000));
+    } finally {
+      await ctx.staging.close();
+    }
+  };
+  const one = rowIds.slice(0, 1);
+  expect(await readIn('400MB', rowIds, 1)).toMatchObject(rowIds.map(() => ({ data: { text } })));
+  expect(await readIn('8MB', rowIds, 1)).toBeUndefined();
+  await expect(readIn('8MB', one, 1)).rejects.toThrow('Out of Memory');
+  expect(await readIn('8MB', one, 3)).toMatchObject([
+    { row: { id: one[0], facts: { deviceId: expect.stringMatching(/^d-/) } }, error: expect.stringContaining('more memory') },
+  ]);
+});

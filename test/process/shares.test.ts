@@ -16,7 +16,7 @@ afterAll(() => site.stop());
 /** More than a connection holds on its way to who does not read. */
 const ROWS = `n,text\n${Array.from({ length: 100_000 }, (_, n) => `${n},${'x'.repeat(200)}${n}`).join('\n')}\n`;
 
-test('who reads what is public, and slowly, leaves places to the organization', { timeout: 180_000 }, async () => {
+test('who reads what is public, and slowly, leaves places to the organization', async () => {
   const { cast, db, owner } = site;
   const call = callsTo(site.server.baseUrl);
   const made = await owner('POST', '/api/v1/experiments', { body: { name: 'Open', organizationId: cast.leafLab, visibility: 'public' } });

@@ -27,29 +27,25 @@ afterAll(async () => {
 
 const address = () => ({ dataDir: site.folder, baseUrl: server.baseUrl, apiKey: owner.apiKey, experimentId });
 
-test(
-  'npm run device -- simulate: what was acknowledged, dropped connections or not, is in the table once',
-  { timeout: 120_000 },
-  async () => {
-    const quick = ['--count', '4', '--rate', '4', '--minutes', '0.05', '--drop-every', '1', '--upload-every', '1.5'];
-    const { code, report, said } = await runSimulator(address(), ...quick);
-    expect(code, said + JSON.stringify(report).slice(0, 900)).toBe(0);
-    expect(report).toMatchObject({ devices: 4, missing: [], repeated: [] });
-    expect(report!.acknowledged).toBe(report!.published);
-    expect(report!.inTable).toBe(report!.expected);
-    // bursts are several rows
-    expect(report!.expected).toBeGreaterThan(report!.acknowledged);
-    expect(report!.objects).toBeGreaterThan(0);
-    expect(report!.connections).toBeGreaterThan(4);
+test('npm run device -- simulate: what was acknowledged, dropped connections or not, is in the table once', async () => {
+  const quick = ['--count', '4', '--rate', '4', '--minutes', '0.05', '--drop-every', '1', '--upload-every', '1.5'];
+  const { code, report, said } = await runSimulator(address(), ...quick);
+  expect(code, said + JSON.stringify(report).slice(0, 900)).toBe(0);
+  expect(report).toMatchObject({ devices: 4, missing: [], repeated: [] });
+  expect(report!.acknowledged).toBe(report!.published);
+  expect(report!.inTable).toBe(report!.expected);
+  // bursts are several rows
+  expect(report!.expected).toBeGreaterThan(report!.acknowledged);
+  expect(report!.objects).toBeGreaterThan(0);
+  expect(report!.connections).toBeGreaterThan(4);
 
-    const aggregation = JSON.stringify({ groupBy: [], functions: [{ column: '*', function: 'count' }] });
-    const query = new URLSearchParams({ tableName: 'raw_data', aggregation }).toString();
-    const answer = await fetch(`${server.baseUrl}/api/v1/experiments/${experimentId}/data?${query}`, {
-      headers: { 'x-api-key': owner.apiKey },
-    });
-    expect(Object.values(((await answer.json()) as any)[0].data.rows[0])).toEqual([report!.expected]);
-  },
-);
+  const aggregation = JSON.stringify({ groupBy: [], functions: [{ column: '*', function: 'count' }] });
+  const query = new URLSearchParams({ tableName: 'raw_data', aggregation }).toString();
+  const answer = await fetch(`${server.baseUrl}/api/v1/experiments/${experimentId}/data?${query}`, {
+    headers: { 'x-api-key': owner.apiKey },
+  });
+  expect(Object.values(((await answer.json()) as any)[0].data.rows[0])).toEqual([report!.expected]);
+});
 
 test('npm run device says what it does not understand, and what it cannot reach', async () => {
   const nobody = createServer();

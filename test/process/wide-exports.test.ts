@@ -21,7 +21,7 @@ const upload = (name: string, rows: number, makeText: (row: number) => string) =
   return uploadTable(owner, id, name, lines.join(''), 'ndjson');
 };
 
-test('what does not fit the memory of exports is exported with the memory of reads', { timeout: 180_000 }, async () => {
+test('what does not fit the memory of exports is exported with the memory of reads', async () => {
   // the engine takes some 300 MB to print these as JSON
   const trace = JSON.stringify(Array.from({ length: 10_000 }, (_, at) => (at * 104_729) % 99_991));
   const tableName = await upload('traces', 500, () => trace);
@@ -34,7 +34,7 @@ test('what does not fit the memory of exports is exported with the memory of rea
   }
 });
 
-test('wide rows lie in small row groups of Parquet, and narrow ones in large ones', { timeout: 180_000 }, async () => {
+test('wide rows lie in small row groups of Parquet, and narrow ones in large ones', async () => {
   const groupsOf = async (tableName: string) => {
     const parquet = { headers: { accept: 'application/vnd.apache.parquet' }, query: { tableName } };
     const { buffer, byteOffset, byteLength } = (await owner('GET', `/api/v1/experiments/${id}/data`, parquet)).bytes;
