@@ -38,29 +38,27 @@ export class Admission {
     });
   }
 
-  /** Whether a connection's certificate and policies have to be looked up again. */
+  /** Whether a connection's certificate and policies, or account, have to be looked up again. */
   isStale(session: Session): boolean {
     return performance.now() - session.checkedAt > this.#rules.limits.recheckSeconds * 1000;
   }
 
-  /** Looks the certificate up, and once more whenever a refresh came in between. Ends the connection when the certificate no longer lives. */
+  /** Looks the certificate up, and once more whenever a refresh came in between, or the account. Ends the connection when that no longer lives. */
   async recheck(session: Session): Promise<BrokerRefusal | null> {
+    if (session.userId !== null) return this.#recheckPerson(session, session.userId);
     if (session.certificateId === null) return null;
     for (;;) {
       const generation = session.generation;
       const device = await this.#hooks.findDevice(session.certificateId);
       if (session.generation !== generation) continue;
       const refusal = device ? stateRefusal[device.status] : await this.#explainUnheld(session.certificateId);
-      session.holder = device && !refusal ? { kind: 'device', certificateId: session.certificateId, device } : null;
-      session.checkedAt = performance.now();
-      if (refusal && session.announced) session.end('SERVER_INITIATED_DISCONNECT');
-      return refusal;
+      return this.#settle(session, device && !refusal ? { kind: 'device', certificateId: session.certificateId, device } : null, refusal);
     }
   }
 
   /** Finds who a connection is and lets it in. Answers why it may not come in, or null. */
   async admit(session: Session, { username, password, will }: Connect): Promise<BrokerRefusal | null> {
-    const refusal = session.certificate === null ? this.#admitPerson(session, username, password) : await this.#admitDevice(session);
+    const refusal = await (session.certificate === null ? this.#admitPerson(session, username, password) : this.#admitDevice(session));
     if (refusal) return refusal;
     const isLegal = isLevel(session.clientId) && session.clientId.length <= LONGEST_CLIENT_ID;
     if (!isLegal || !session.may('iot:Connect', printClientArn(this.#rules.arnPrefix, session.clientId))) return 'client-id-not-allowed';
@@ -103,7 +101,19 @@ export class Admission {
     return session.certificate?.ours ? this.recheck(session) : 'certificate-not-ours';
   }
 
-  #admitPerson(session: Session, username: string | undefined, password: Buffer | undefined): BrokerRefusal | null {
+  async #recheckPerson(session: Session, userId: string): Promise<BrokerRefusal | null> {
+    const isOpen = await this.#hooks.hasAccount(userId);
+    return this.#settle(session, isOpen ? session.holder : null, isOpen ? null : 'credentials-invalid');
+  }
+
+  #settle(session: Session, holder: Session['holder'], refusal: BrokerRefusal | null): BrokerRefusal | null {
+    session.holder = holder;
+    session.checkedAt = performance.now();
+    if (refusal && session.announced) session.end('SERVER_INITIATED_DISCONNECT');
+    return refusal;
+  }
+
+  async #admitPerson(session: Session, username: string | undefined, password: Buffer | undefined): Promise<BrokerRefusal | null> {
     if (username === undefined || password === undefined) return 'no-credentials';
     const person = this.#hooks.findPerson(username, password.toString('utf8'));
     if (!person) return 'credentials-invalid';
@@ -113,7 +123,7 @@ export class Admission {
     if (others.length >= this.#rules.limits.connectionsPerPerson) return 'too-many-connections';
     session.holder = { kind: 'person', accessKeyId: username, person };
     session.expiry = setTimeout(() => session.end('SERVER_INITIATED_DISCONNECT'), person.expires.getTime() - Date.now());
-    return null;
+    return this.recheck(session);
   }
 
   async #explainUnheld(certificateId: string): Promise<BrokerRefusal> {

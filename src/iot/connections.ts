@@ -85,7 +85,7 @@ export interface BrokerLimits extends GateLimits {
   keepaliveSeconds: number;
   /** A client that takes nothing for so many seconds is cut off. */
   drainSeconds: number;
-  /** Seconds after which a live connection's certificate and policies are looked up again: a change made by another process may take effect that late. */
+  /** Seconds after which a live connection's certificate and policies, or account, are looked up again: a change made elsewhere may take effect that late. */
   recheckSeconds: number;
 }
 
@@ -109,6 +109,8 @@ export interface BrokerHooks {
   /** Why a certificate that nobody holds ended; null: it was never known. */
   findEnd(certificateId: string): Promise<CertificateEnd | null>;
   findPerson(accessKeyId: string, sessionToken: string): PersonalSession | null;
+  /** Whether a person has an account still. Asked on connect and on recheck. */
+  hasAccount(userId: string): Promise<boolean>;
   /** Makes a message durable. PUBACK goes out when the promise resolves; when it rejects, the connection ends without one, and the device sends again. */
   onMessage(message: BrokerMessage): Promise<void>;
   /** Called in order for each client id. */

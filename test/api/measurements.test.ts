@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { connect as connectMqtt, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { grant } from '../support/cast.ts';
+import { grant, makePerson } from '../support/cast.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -289,5 +289,31 @@ describe.concurrent('from broker to table, several at once', () => {
     await client.publishAsync(`${credentials.topicPrefix}${closed}/multispeq/2.0/phone`, JSON.stringify(message()), { qos: 1 });
     await expect.poll(async () => (await rows(id))?.[0]?.contributor?.name).toBe('Viewer Tester');
     expect(await rows(closed)).toHaveLength(0);
+  });
+
+  test('a closed account is connected no longer, and its credentials connect nobody', async ({ expect }) => {
+    const leaver = await makePerson(site.db, 'leaver');
+    const credentials = (await site.as(leaver)('GET', '/api/v1/iot/credentials')).body;
+    const { config } = await device('FOR-THE-LEAVER', []);
+    const enter = async (name: string) => {
+      const client = connectMqtt(`mqtts://${config.endpoint}`, {
+        clientId: `${credentials.clientIdPrefix}${name}`,
+        username: credentials.accessKeyId,
+        password: credentials.sessionToken,
+        ca: (await site.context()).iot.embedded!.authority.certificatePem,
+        reconnectPeriod: 0,
+      });
+      clients.push(client);
+      await new Promise<void>((resolve, reject) => {
+        client.once('connect', () => resolve());
+        client.once('error', reject);
+      });
+      return client;
+    };
+    const client = await enter('phone');
+    (await enter('second')).end();
+    expect((await site.as(leaver)('DELETE', `/api/v1/users/${leaver.id}`)).status).toBe(200);
+    await expect.poll(() => client.connected).toBe(false);
+    await expect(enter('third')).rejects.toThrow(/not authorized/i);
   });
 });

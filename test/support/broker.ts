@@ -57,6 +57,7 @@ export async function openBroker(more: Partial<BrokerOptions> = {}) {
     },
     findEnd: (certificateId) => store.findEnd(certificateId),
     findPerson: (accessKeyId, token) => tokens.verify(accessKeyId, token),
+    hasAccount: () => Promise.resolve(true),
     onMessage: (message) => Promise.resolve(void messages.push(message)),
     onPresence: (event) => Promise.resolve(void presence.push(event)),
     onRefusal: (refusal) => void refusals.push(refusal),

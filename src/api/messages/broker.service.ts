@@ -5,7 +5,7 @@ import { startBroker } from '../../iot/broker.ts';
 import type { PresenceEvent } from '../../iot/connections.ts';
 import { makeRegistryStore, THINGS_CHANNEL } from '../devices/lifecycle.service.ts';
 import { makeMessageKeeper } from './measurements.service.ts';
-import { beatBroker, putPresence } from './measurements.queries.ts';
+import { beatBroker, hasAccount, putPresence } from './measurements.queries.ts';
 
 const BEAT_MS = 5_000;
 
@@ -32,6 +32,7 @@ export async function runBroker(ctx: Context): Promise<() => Promise<void>> {
     },
     findEnd: store.findEnd,
     findPerson: (accessKeyId, token) => embedded.tokens.verify(accessKeyId, token),
+    hasAccount: (userId) => hasAccount(db, userId),
     onMessage: makeMessageKeeper(db),
     onPresence: async ({ thingName, userId, clientId, eventType, timestamp, disconnectReason, sessionIdentifier }: PresenceEvent) => {
       // a device whose certificate has just become invalid has no thing name, but its client id is still the name of its thing

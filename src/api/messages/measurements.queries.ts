@@ -125,3 +125,7 @@ export const beatBroker = (db: Queryable, broker: string) =>
     )
     insert into presence_events (id, thing_name, event_type, at, disconnect_reason, session)
     select gen_random_uuid(), thing_name, 'disconnected', last_seen_at, 'SERVER_ERROR', session from ended`);
+
+/** Whether a person has an account that is not closed. */
+export const hasAccount = async (db: Queryable, userId: string): Promise<boolean> =>
+  (await db.one(sql('broker.hasAccount')`select from users where id = ${userId} and deleted_at is null`)) !== undefined;
