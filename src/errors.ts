@@ -81,6 +81,10 @@ const catalogue = {
   noValuesToUpdate: say(400, 'Give a name, enabled or expiresIn.'),
   keyNotFound: say(404, 'You have no such API key.'),
   apiKeyRevoked: say(409, 'This API key is revoked; make a new one.'),
+  tooManyApiKeys: say(
+    409,
+    (most: number) => `You have ${most} API keys that are not revoked, which is the most that a person can have; revoke some first.`,
+  ),
   signInLinkInvalid: say(400, 'This link was used already, has expired or is not ours; a start of the service prints a new one.'),
   signInLinkElsewhere: say(403, 'This link works only on the machine that the service runs on.'),
   providerNotFound: say(404, 'This sign-in provider is not available here.'),

@@ -270,4 +270,17 @@ describe('organizations', () => {
     expect(await change({ name: 'Desk' })).toMatchObject({ status: 200, body: { name: 'Desk' } });
     expect(await change({})).toMatchObject({ status: 400, body: { code: 'NO_VALUES_TO_UPDATE' } });
   });
+
+  test('a person has so many keys that stand, and gets another for each that they revoke', async () => {
+    const { person, browser } = await of('key-collector');
+    const make = () => browser.call('POST', '/api/v1/auth/api-key/create', { name: 'Another' });
+    const { id: keyId } = (await make()).body as { id: string };
+    await site.db.run(sql('test')`
+      insert into api_keys (id, user_id, name, hash, last_four, rate_limit)
+      select gen_random_uuid(), ${person.id}, 'many', sha256(('many' || n)::bytea), 'aaaa', 100 from generate_series(1, 997) n`);
+    expect((await make()).status).toBe(200);
+    expect(await make()).toMatchObject({ status: 409, body: { code: 'TOO_MANY_API_KEYS' } });
+    expect((await browser.call('POST', '/api/v1/auth/api-key/delete', { keyId })).status).toBe(200);
+    expect((await make()).status).toBe(200);
+  });
 });

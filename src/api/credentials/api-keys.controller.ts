@@ -38,7 +38,8 @@ interface ApiKeyListQuery {
 export class ApiKeysController extends ApiController {
   /**
    * For yourself, by a session: API keys are not accepted here. Makes a key that acts as you. It is shown in this answer and never again. Refused
-   * with NAME_REQUIRED, INVALID_NAME_LENGTH, EXPIRES_IN_IS_TOO_SMALL or EXPIRES_IN_IS_TOO_LARGE (400).
+   * with NAME_REQUIRED, INVALID_NAME_LENGTH, EXPIRES_IN_IS_TOO_SMALL or EXPIRES_IN_IS_TOO_LARGE (400), and with TOO_MANY_API_KEYS (409) beyond 1,000
+   * that are not revoked.
    * @summary Create an API key
    */
   @Post('create')

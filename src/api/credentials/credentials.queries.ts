@@ -69,6 +69,11 @@ export const listApiKeys = (db: Queryable, userId: string, { limit, offset, sort
 export const countApiKeys = (db: Queryable, userId: string) =>
   db.count(sql('credentials.countApiKeys')`select count(*)::integer as count from api_keys where user_id = ${userId}`);
 
+/** Counts a person's keys that are not revoked, those among them that are off or over too. */
+export const countStandingApiKeys = (db: Queryable, userId: string) =>
+  db.count(sql('credentials.countStandingApiKeys')`
+    select count(*)::integer as count from api_keys where user_id = ${userId} and revoked_at is null`);
+
 export const updateApiKey = (
   db: Queryable,
   id: string,

@@ -9,7 +9,15 @@ import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { refuseBody } from '../input/input.service.ts';
 import type { ApiKeyChange, ApiKeyInfo, CreatedApiKey, NewApiKeyRequest } from './credentials.model.ts';
-import { findApiKey, insertApiKey, lockApiKey, revokeApiKey, revokeApiKeyById, updateApiKey } from './credentials.queries.ts';
+import {
+  countStandingApiKeys,
+  findApiKey,
+  insertApiKey,
+  lockApiKey,
+  revokeApiKey,
+  revokeApiKeyById,
+  updateApiKey,
+} from './credentials.queries.ts';
 
 interface KeyFacts {
   userId: string;
@@ -50,6 +58,8 @@ export const revokeKey = (db: Database, keyOrId: string): Promise<{ id: string }
 
 const DAY_SECONDS = 86_400;
 const MOST_DAYS = 365;
+/** Each key has a limit of requests of its own. */
+const MOST_KEYS = 1_000;
 
 function checkedName(name = ''): string {
   const trimmed = name.trim();
@@ -75,11 +85,12 @@ async function mustFind(tx: Transaction, userId: string, id: string): Promise<Ap
   return found;
 }
 
-/** Makes a key for the caller. Errors: nameRequired, invalidNameLength, expiresInIsTooSmall, expiresInIsTooLarge. */
+/** Makes a key for the caller. Errors: nameRequired, invalidNameLength, expiresInIsTooSmall, expiresInIsTooLarge, tooManyApiKeys. */
 export const makeKey = (ctx: Context, caller: Caller, asked: NewApiKeyRequest): Promise<CreatedApiKey> => {
   const name = checkedName(asked.name);
   const expiresAt = expiryOf(asked.expiresIn ?? null, new Date());
   return ctx.db.transaction(async (tx) => {
+    if ((await countStandingApiKeys(tx, caller.userId)) >= MOST_KEYS) throw errors.tooManyApiKeys(MOST_KEYS);
     const { id, key } = await addKey(tx, caller, { userId: caller.userId, name, expiresAt });
     const answer = { ...(await mustFind(tx, caller.userId, id)), key };
     return caller.created(tx, answer, { made: `API key ${id}` });
