@@ -217,12 +217,12 @@ function hasWritten(pid: number, lock: readonly string[]): boolean {
   }
 }
 
-/** The running server and the folder of the cluster that it was started for, as its own lock file says. */
-function findServer(cluster: string): { pid: number; folder: string | undefined } | undefined {
+/** The running server, the folder of the cluster that it was started for and, once it listens, that of its socket, as its own lock file says. */
+function findServer(cluster: string): { pid: number; folder: string | undefined; socket: string | undefined } | undefined {
   try {
     const lock = readLock(cluster);
     const pid = Number(lock[0]);
-    return isRunning(pid) && hasWritten(pid, lock) ? { pid, folder: lock[1] } : undefined;
+    return isRunning(pid) && hasWritten(pid, lock) ? { pid, folder: lock[1], socket: lock[4] } : undefined;
   } catch {
     return undefined;
   }
@@ -246,11 +246,16 @@ function disownLocks(cluster: string, socket: string): void {
   }
 }
 
-/** Refuses a data folder that was moved or copied while its server ran: nobody finds that server's socket from there. Errors: EmbeddedPostgresError. */
-export function requireOwnServer(cluster: string): void {
-  const { pid, folder } = findServer(cluster) ?? {};
-  if (pid === undefined || folder === undefined || folder === cluster) return;
-  throw new EmbeddedPostgresError(
-    `${cluster} was ${folder} while its Postgres ran, which is process ${pid} still: where the folder was moved, stop that one (kill -INT ${pid}) and start again; a copy of a folder in use is not whole: make one by npm run backup.`,
-  );
+/** Refuses a data folder whose running server nobody finds from here: the folder was moved or copied, or the socket is elsewhere. Errors: EmbeddedPostgresError. */
+export function requireOwnServer(cluster: string, socket: string): void {
+  const server = findServer(cluster);
+  if (server?.folder === undefined) return;
+  if (server.folder !== cluster)
+    throw new EmbeddedPostgresError(
+      `${cluster} was ${server.folder} while its Postgres ran, which is process ${server.pid} still: where the folder was moved, stop that one (kill -INT ${server.pid}) and start again; a copy of a folder in use is not whole: make one by npm run backup.`,
+    );
+  if (server.socket && !existsSync(join(socket, '.s.PGSQL.5432')))
+    throw new EmbeddedPostgresError(
+      `The Postgres in ${cluster} runs as process ${server.pid}, and its socket in ${server.socket} is not found from here: take the account and the TMPDIR of the service that runs, whose /tmp may be its own (PrivateTmp of systemd).`,
+    );
 }

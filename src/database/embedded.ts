@@ -184,10 +184,10 @@ export async function startEmbeddedPostgres({ dataDir, beside = false, settings 
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const binaries = locate(dataDir);
   const socket = locateSocketFolder(dataDir);
+  requireOwnServer(binaries.cluster, socket);
   makeSocketFolder(socket, binaries);
   const urlOf = (database: string) => `postgres://postgres@/${database}?host=${encodeURIComponent(socket)}`;
   if (!existsSync(join(binaries.cluster, 'PG_VERSION'))) createCluster(binaries);
-  requireOwnServer(binaries.cluster);
 
   const site: Site = { binaries, socket, dataDir, settings, url: urlOf('postgres') };
   const client = await reach(site);

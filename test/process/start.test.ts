@@ -42,6 +42,8 @@ describe.concurrent('the embedded Postgres', () => {
     const socket = locateSocketFolder(dataDir);
     const second = await failing({ DATA_DIR: dataDir });
     expect(second).toMatchObject({ code: 1, text: expect.stringContaining('in use by another fieldlake process') });
+    const elsewhere = await failing({ DATA_DIR: dataDir, TMPDIR: folder() });
+    expect(elsewhere).toMatchObject({ code: 1, text: expect.stringContaining(`its socket in ${socket} is not found from here`) });
     expect((await fetch(`${first.baseUrl}/health/ready`)).status).toBe(200);
 
     await first.kill('SIGKILL');
