@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   closeSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -137,6 +138,13 @@ export function removeSocketFolder(folder: string, binaries: Binaries): void {
   } catch (error) {
     if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
+}
+
+/** Removes what was left by starts that were killed while they made the cluster. */
+export function sweepStagings({ cluster }: Cluster): void {
+  const folder = dirname(cluster);
+  for (const name of readdirSync(folder))
+    if (/^postgres\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 export function createCluster(binaries: Cluster): void {

@@ -13,6 +13,7 @@ import {
   makeSocketFolder,
   removeSocketFolder,
   requireOwnServer,
+  sweepStagings,
   type Cluster,
 } from './cluster.ts';
 
@@ -196,6 +197,7 @@ export async function startEmbeddedPostgres({ dataDir, beside = false, settings 
     if (beside) return { url: urlOf(DATABASE), urlOf, stop: async () => undefined };
     throw belongsToAnother(dataDir);
   }
+  sweepStagings(binaries);
   const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
   if (rowCount === 0) await client.query(`create database ${DATABASE}`);
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -37,7 +38,10 @@ const postgresPid = (dataDir: string) => Number(readFileSync(join(dataDir, 'post
 describe.concurrent('the embedded Postgres', () => {
   test('is stopped by SIGTERM, refused to a second start, and adopted after kill -9', async () => {
     const dataDir = folder();
+    const killed = join(dataDir, `postgres.${randomUUID()}`);
+    mkdirSync(killed);
     const first = await spawnServer({ DATA_DIR: dataDir });
+    expect(existsSync(killed)).toBe(false);
     const pid = postgresPid(dataDir);
     const socket = locateSocketFolder(dataDir);
     const second = await failing({ DATA_DIR: dataDir });
