@@ -35,16 +35,22 @@ import { openDataFolder } from './storage/private.ts';
 import { openLog } from './log.ts';
 import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
+import { LANGUAGES } from './sandbox/job.ts';
 import { openSandbox } from './sandbox/sandbox.ts';
 import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
 
 import type { Context } from './context.ts';
 
 /** The sandbox, opened once when it is first needed. */
-function sandboxOnce(config: Config) {
-  const sandbox = new Kept(() =>
-    openSandbox({ ...config.macros, runtimesFolder: join(config.root, 'src/sandbox/runtimes'), keepIn: join(config.dataDir, 'macros') }),
-  );
+function sandboxOnce(config: Config, log: Logger) {
+  const runtimesFolder = join(config.root, 'src/sandbox/runtimes');
+  const sandbox = new Kept(async () => {
+    const opened = await openSandbox({ ...config.macros, runtimesFolder, keepIn: join(config.dataDir, 'macros') });
+    for (const language of LANGUAGES)
+      if (opened.level(language).level === 'unavailable')
+        log.info({ language, reason: opened.level(language).reason }, 'macros of a language cannot be run here');
+    return opened;
+  });
   return {
     open: () => sandbox.get(),
     /** The level of each language, for operators; `not started` before the sandbox is first opened. */
@@ -239,7 +245,7 @@ export async function createContext(config: Config): Promise<Context> {
       },
     });
     registerPipelineGauges(metrics.registry, db);
-    const macros = sandboxOnce(config);
+    const macros = sandboxOnce(config, log);
     opened.push(macros.close);
     // our own file, without an escape in a key; examples that hold JSON would send it the slow way of readJson
     // eslint-disable-next-line no-restricted-properties

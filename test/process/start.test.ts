@@ -240,6 +240,9 @@ describe.concurrent('what surrounds a start', () => {
       expect([existsSync(left), existsSync(living)]).toEqual([false, true]);
       rmSync(living, { recursive: true });
       await said(server, 'measurements can be read');
+      // the season's macro is among those that wait
+      expect(server.output().split('macros of a language cannot be run here')).toHaveLength(4);
+      expect(server.output()).not.toContain('could not be run yet');
       expect(readdirSync(join(dataDir, 'lake')).length).toBeGreaterThan(0);
       expect(open(dataDir)).toEqual([]);
       expect(server.child.exitCode).toBeNull();

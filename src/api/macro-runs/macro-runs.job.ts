@@ -135,12 +135,15 @@ async function runPiece(ctx: Context, work: Work, code: Code, elements: readonly
   return outcome;
 }
 
+/** Another process may have the language. */
+class LanguageMissing extends NotStarted {}
+
 async function work(ctx: Context, piece: Work, signal: AbortSignal): Promise<void> {
   const code = await codeOf(ctx, piece);
   if (code === WITHHELD) return leaveWithheld(ctx, piece);
   // reading what cannot be run took 13 of the 34 s of processor in which a service without languages makes its sample
   if (typeof code !== 'string' && piece.tries < TRIES.piece && (await ctx.sandbox()).level(code.language).level === 'unavailable')
-    throw new NotStarted(`there is no ${code.language} here`);
+    throw new LanguageMissing(`there is no ${code.language} here`);
   const elements = await readElements(ctx, piece, signal);
   if (!elements) return cutPiece(ctx, piece, 2, { tries: 0 });
   let outcome: Outcome;
@@ -168,7 +171,8 @@ async function runOne(ctx: Context, experimentId: string, signal: AbortSignal): 
     await work(ctx, piece, limited());
   } catch (error) {
     if (error instanceof Superseded) return true;
-    if (!signal.aborted)
+    // the sandbox has told of it once
+    if (!signal.aborted && !(error instanceof LanguageMissing))
       ctx.log.warn({ err: error, experimentId, macroId: piece.macroId, tries: piece.tries }, 'a macro could not be run yet');
     await giveBack(ctx, piece, error, { signal, limited });
   } finally {
