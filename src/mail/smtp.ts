@@ -22,8 +22,10 @@ export function openSmtp({ url, from }: { url: string; from: string }): Mailer {
       try {
         await transport.sendMail({ ...letter, from, disableFileAccess: true, disableUrlAccess: true });
       } catch (error) {
-        const { responseCode = 0 } = error as { responseCode?: number };
-        const answer = responseCode >= 500 && responseCode < 600 ? errors.mailRefused() : errors.mailUnavailable();
+        const { responseCode = 0, command } = error as { responseCode?: number; command?: string };
+        // what a server says against our password or sender is no word on the letter
+        const isRefused = responseCode >= 500 && (command === 'RCPT TO' || command === 'DATA');
+        const answer = isRefused ? errors.mailRefused() : errors.mailUnavailable();
         throw answer.with({ cause: error });
       }
     },

@@ -24,7 +24,11 @@ async function mailServer(answer: () => Error | null = () => null) {
   const letters: { to: string[]; text: string }[] = [];
   const server = new SMTPServer({
     authOptional: true,
+    allowInsecureAuth: true,
     disabledCommands: ['STARTTLS'],
+    onAuth: ({ username, password }, _session, callback) =>
+      password === 'right' ? callback(null, { user: username }) : callback(refusal(535)),
+    onMailFrom: ({ address }, _session, callback) => callback(address === 'nobody@example.org' ? refusal(550) : null),
     onRcptTo: (_address, _session, callback) => callback(answer()),
     onData: (stream, session, callback) => {
       const chunks: Buffer[] = [];
@@ -105,6 +109,15 @@ describe('letters', () => {
     await expect(mailer.send(letter)).rejects.toMatchObject({ code: 'MAIL_REFUSED' });
     answer = refusal(451);
     await expect(mailer.send(letter)).rejects.toMatchObject({ code: 'MAIL_UNAVAILABLE' });
+    answer = null;
+    const opened = (from: string, password: string) => {
+      const made = openSmtp({ url: url.replace('//', `//ada:${password}@`), from });
+      cleanups.push(() => made.close());
+      return made;
+    };
+    await opened('x@example.org', 'right').send(letter);
+    for (const mended of [opened('x@example.org', 'former'), opened('nobody@example.org', 'right')])
+      await expect(mended.send(letter)).rejects.toMatchObject({ code: 'MAIL_UNAVAILABLE' });
     const gone = openSmtp({ url: 'smtp://127.0.0.1:1', from: 'x@example.org' });
     await expect(gone.send(letter)).rejects.toMatchObject({ code: 'MAIL_UNAVAILABLE' });
     await expect(gone.check()).rejects.toBeDefined();
