@@ -6,6 +6,7 @@ import { isLetterName, writeLetter } from '../../mail/letters/catalogue.ts';
 import {
   FORGET_LETTERS,
   hashRecipient,
+  A_DAY_OF_TRIES,
   noteUnsent,
   SEND_LETTER,
   type ForgetLetters,
@@ -39,11 +40,11 @@ function locate({ baseUrl }: Context, data: object): object {
   return url?.startsWith('/') === true ? { ...data, url: baseUrl + url } : data;
 }
 
-/** Sends one letter; a mail server that cannot be reached is tried again. */
+/** Sends one letter; a mail server that cannot be reached is tried again for as long as the letter is worth something. */
 export const sendLetterJob = (ctx: Context): JobHandler => ({
   name: SEND_LETTER,
   concurrency: 2,
-  retries: 8,
+  retries: A_DAY_OF_TRIES,
   run: (payload) => send(ctx, payload as SendLetter),
 });
 

@@ -6,6 +6,9 @@ import type { LetterData, LetterName } from '../../mail/letters/catalogue.ts';
 
 export const SEND_LETTER = 'mail.send';
 
+/** A minute lies between two tries of the queue after the first few. */
+export const A_DAY_OF_TRIES = 1_440;
+
 /** A letter as it waits in the queue. It is sealed under a key that is not in the database, because letters carry codes and links. */
 export interface SendLetter {
   sealed: string;

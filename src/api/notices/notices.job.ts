@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import type { Written } from '../../mail/letters/frame.ts';
 import { joinDecision, joinRequest, writeOrganizationInvitation, writeResourceInvitation } from '../../mail/letters/notices.ts';
-import { noteUnsent } from '../mail/mail.service.ts';
+import { A_DAY_OF_TRIES, noteUnsent } from '../mail/mail.service.ts';
 import { findAddress, findOrganizationInvitation, findRequest, findResourceInvitation } from './notices.queries.ts';
 import { SEND_NOTICE, type Notice } from './notices.service.ts';
 
@@ -89,10 +89,10 @@ async function send(ctx: Context, notice: Notice): Promise<void> {
   }
 }
 
-/** Writes and sends one owed letter; a mail server that cannot be reached is tried again. */
+/** Writes and sends one owed letter; a mail server that cannot be reached is tried again for a day. */
 export const sendNoticeJob = (ctx: Context): JobHandler => ({
   name: SEND_NOTICE,
   concurrency: 2,
-  retries: 8,
+  retries: A_DAY_OF_TRIES,
   run: (payload) => send(ctx, payload as Notice),
 });
