@@ -1,7 +1,7 @@
 /** What the console says is so. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Visitor } from '../support/chromium.ts';
+import { looksRight, type Visitor } from '../support/chromium.ts';
 import { makeExperiment, startConsole, type Console } from '../support/console.ts';
 import { uploadTable } from '../support/uploads.ts';
 
@@ -220,6 +220,25 @@ test('what went wrong before is not said of what was saved after it', async () =
   expect(answer.status()).toBe(200);
   await refusal.waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
+});
+
+test.each(['desk', 'phone'] as const)('a second click where a chart was saved saves it again: %s', async (size) => {
+  const id = await makeExperiment(site.owner, `Clicked twice on a ${size}`);
+  const table = await uploadTable(site.owner, id, 'leaves', 'n,m\n1,2\n2,3\n');
+  const { page, context, complaints } = await site.copyOf(owner, size);
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}/chart`);
+  const save = page.getByRole('button', { name: 'Save chart' });
+  await save.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = (await save.boundingBox())!;
+  const press = () => page.mouse.click(x + width / 2, y + height / 2);
+  await press();
+  await page.getByRole('button', { name: 'Save as another chart' }).waitFor();
+  const [answer] = await Promise.all([page.waitForResponse((response) => response.request().method() === 'PATCH'), press()]);
+  expect(answer.status()).toBe(200);
+  expect((await site.owner('GET', `/api/v1/experiments/${id}/visualizations`)).body).toHaveLength(1);
+  await looksRight(page, `chart-saved-${size}`);
+  expect(complaints).toEqual([]);
+  await context.close();
 });
 
 test('what the browser does not let be copied is said', async () => {

@@ -68,15 +68,16 @@ export function SavePanel({ id, chart, usual, saved, stored, error, show }: Save
         <SendButton type="submit" className="button primary" isSending={isBusy}>
           {target === null ? said.save : said.change}
         </SendButton>
-        {target === null ? null : (
-          <>
-            <SendButton isSending={isBusy} onClick={() => make.mutate()}>
-              {said.another_}
-            </SendButton>
-            <AskFirst action={said.remove} consequence={said.removeText} perform={() => remove(target)} />
-          </>
-        )}
       </Form>
+      {/* on a line of its own, so that a double click on what saves meets nothing else */}
+      {target === null ? null : (
+        <div className="inline">
+          <SendButton isSending={isBusy} onClick={() => make.mutate()}>
+            {said.another_}
+          </SendButton>
+          <AskFirst action={said.remove} consequence={said.removeText} perform={() => remove(target)} />
+        </div>
+      )}
       <Problem error={findLastError(make, update) ?? error} />
     </section>
   );
