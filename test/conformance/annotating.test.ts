@@ -116,9 +116,15 @@ test('flags many rows that were chosen by keyboard, mouse and range', async () =
   await page.getByLabel('Say it as').selectOption('outlier');
   await page.getByLabel('Why, if you like').fill('rain');
   await looksRight(page, 'chosen-rows-desk');
+  await page.evaluate('scrollTo(0, 40)');
   await page.getByRole('button', { name: 'Annotate 6 rows' }).click();
   await page.getByText('6 rows are annotated.').waitFor();
   await page.getByText('6 rows chosen').first().waitFor({ state: 'detached' });
+  expect(await page.evaluate('scrollY'), 'what one looks at stays').toBe(40);
+  const marked = grid.locator('.annotated');
+  await expect.poll(() => marked.count()).toBe(6);
+  await marked.first().getByRole('gridcell', { name: 'outlier', exact: true }).waitFor();
+  await looksRight(page, 'annotated-rows-desk');
   expect((await rows(flagged('outlier'))).map(({ n }) => n)).toEqual([2, 3, 4, 7, 8, 9]);
   expect(await rows(flagged('needs_review'))).toEqual([]);
 });

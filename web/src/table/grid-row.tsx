@@ -1,5 +1,6 @@
 import type { VirtualItem } from '@tanstack/react-virtual';
 import { memo } from 'react';
+import type { Annotation } from '../annotations/writes.ts';
 import { words } from '../words.ts';
 import { alignOf, Cell, PLACE, type Dater } from './cell.tsx';
 import type { DataColumn, Row } from './queries.ts';
@@ -32,6 +33,16 @@ interface GridRowProps {
   onOpen: ((row: Row) => void) | undefined;
 }
 
+/** What people said of a row, by its kinds; null where nobody said anything. */
+function nameSaid(annotations: unknown): string | null {
+  if (!Array.isArray(annotations) || annotations.length === 0) return null;
+  const { comment, flagsByName } = words.annotations;
+  const kinds = (annotations as Annotation[]).map(({ content: { flagType } }) =>
+    flagType === null ? comment : (flagsByName[flagType] ?? flagType),
+  );
+  return [...new Set(kinds)].join(', ');
+}
+
 /** A row of a grid. It is drawn anew when something of it changes, not whenever the grid is scrolled by a row. */
 export const GridRow = memo(function GridRow(props: GridRowProps) {
   const { at, start, width, row, columns, daters, isComputed, shown, isChosen, active, toggle, onActive, onOpen } = props;
@@ -45,12 +56,13 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
       </div>
     );
   const before = toggle === undefined ? 0 : 1;
+  const said = nameSaid(row['annotations']);
   return (
     <div
       role="row"
       aria-rowindex={at + 2}
       aria-selected={toggle === undefined ? undefined : isChosen}
-      className={`grid-row ${active === null ? '' : 'active'}`}
+      className={`grid-row ${active === null ? '' : 'active'} ${said === null ? '' : 'annotated'}`}
       style={place}
     >
       {toggle === undefined ? null : (
@@ -84,7 +96,7 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
             onDoubleClick={() => onOpen?.(row)}
           >
             <Cell
-              value={row[column.name]}
+              value={column.name === 'annotations' && said !== null ? said : row[column.name]}
               type={column.type_name}
               dateOf={daters.get(column.name)}
               isComputed={isComputed && !PLACE.test(column.name)}

@@ -89,7 +89,7 @@ export function TablePage() {
   const chooseNone = () => {
     selection.clear();
     // what had the focus goes with the choice
-    document.querySelector<HTMLElement>('.grid')?.focus();
+    document.querySelector<HTMLElement>('.grid')?.focus({ preventScroll: true });
   };
   // what was typed for rows that are gone stays
   if (described === undefined && error instanceof ProblemError && error.status === 404 && chosen.size === 0) return <NoTable id={id} />;
