@@ -1,10 +1,7 @@
 import { findAxisKind, type Kind } from '../../../src/api/visualizations/roles.ts';
-import { isGiven } from '../experiments/columns.ts';
+import { isGiven, orderByMeaning } from '../experiments/columns.ts';
 import type { TableSearch } from '../table/search.ts';
 import type { ChartSearch, Source } from './search.ts';
-
-/** Names of columns whose numbers are labels: a mean of them says nothing. */
-const NAMES = /(^|_)(id|plot|row|rep|replicate|block|number|index)$/i;
 
 /** Names of columns that say where a row was measured. */
 const LATITUDE = /(^|_)lat(itude)?(_|$)/i;
@@ -35,9 +32,7 @@ export function firstChart(
     const type = isOverTime ? 'line' : 'bar';
     return { type, sources: [...keys, y], ...kept, ...(Object.keys(more).length === 0 ? {} : { aggregation: more }) };
   }
-  // plots are numbered in any language, and hardly ever with decimals
-  const rank = ({ name, type }: { name: string; type: string }) => (NAMES.test(name) ? 2 : /INT$/.test(type) ? 1 : 0);
-  const own = columns.filter(({ name }) => !isGiven(name)).toSorted((one, other) => rank(one) - rank(other));
+  const own = orderByMeaning(columns.filter(({ name }) => !isGiven(name)));
   const ofKind = (kind: Kind) => own.filter(({ type }) => findAxisKind(type) === kind).map(({ name }) => name);
   const [time] = ofKind('temporal');
   const numbers = ofKind('numeric');

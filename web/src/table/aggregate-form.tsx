@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { orderByMeaning } from '../experiments/columns.ts';
 import { SelectField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
 import { Options } from '../ui/options.tsx';
@@ -19,7 +20,7 @@ const withAt = <Member,>(list: readonly Member[], at: number, next: Member | und
 
 /** Groups rows and computes over each group. What the form has no field for, such as a time zone, stays as it was. */
 export function AggregateForm({ search, columns, change, close }: ToolProps & { close: () => void }) {
-  const number = columns.find(({ type }) => /^(DOUBLE|INT|BIGINT|DECIMAL)/.test(type))?.name ?? columns[0]?.name ?? '*';
+  const number = orderByMeaning(columns).find(({ type }) => /^(DOUBLE|INT|BIGINT|DECIMAL)/.test(type))?.name ?? columns[0]?.name ?? '*';
   const [groupBy, setGroupBy] = useState<readonly GroupKey[]>(search.aggregation?.groupBy ?? []);
   const [functions, setFunctions] = useState<readonly Computed[]>(search.aggregation?.functions ?? [{ column: number, function: 'avg' }]);
   const isMoment = (column: string) => /^(TIMESTAMP|DATE)/.test(columns.find(({ name }) => name === column)?.type ?? '');
