@@ -40,6 +40,9 @@ test('what is not there is not offered to be tried again, and leads on', async (
     expect(await main.getByRole('button', { name: 'Try again' }).count(), path).toBe(0);
     expect(await main.getByRole('link', { name: 'To your experiments' }).count(), path).toBe(1);
   }
+  // an address of the library that names no kind of thing
+  await page.goto(`${site.baseUrl}/library/constructor`);
+  await main.getByRole('heading', { name: 'There is nothing here' }).waitFor();
   await looksRight(page, 'missing-desk');
   await main.getByRole('link', { name: 'To your experiments' }).click();
   await page.getByRole('heading', { name: 'Experiments' }).waitFor();

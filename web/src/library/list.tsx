@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, notFound } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { agoText } from '../shell/format.ts';
+import { NotFoundPage } from '../shell/shell.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
 import { NotYet } from '../ui/not-yet.tsx';
@@ -87,8 +88,7 @@ function FindForm({ kind }: { kind: Kind }) {
 export function LibraryPage() {
   const { kind } = route.useParams();
   const search = route.useSearch();
-  // eslint-disable-next-line @typescript-eslint/only-throw-error -- what the router takes for a page that is not there
-  if (!isKind(kind)) throw notFound();
+  if (!isKind(kind)) return <NotFoundPage />;
   const scope = search.scope ?? 'related';
   return (
     <div className="page">
