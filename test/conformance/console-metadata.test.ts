@@ -261,6 +261,8 @@ test('is seen by whoever may only read, without a control', async () => {
     columns: [
       { id: 'a', name: 'instrument', type: 'string' },
       { id: 'b', name: 'note', type: 'string' },
+      // no row has one, though every object knows one
+      { id: 'constructor', name: 'constructor', type: 'string' },
     ],
     rows: Array.from({ length: 120 }, (_, at) => ({ _id: String(at), a: `dev-${at}`, b: SCRIPTS[at % SCRIPTS.length] })),
     identifierColumnId: 'a',

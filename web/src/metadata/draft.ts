@@ -18,8 +18,11 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 /** Whether a table can be shown. The service also lists tables of an older shape, which cannot. */
 export const isSound = (metadata: Metadata): boolean => Array.isArray(metadata.columns) && Array.isArray(metadata.rows);
 
+/** An object knows a `constructor` that no row has. */
+const ownOf = (row: Row, name: string): unknown => (Object.hasOwn(row, name) ? row[name] : undefined);
+
 /** The value of a row in a column, stored under the column's id or its name. */
-export const valueOf = (row: Row, { id, name }: Column): unknown => row[id] ?? row[name] ?? null;
+export const valueOf = (row: Row, { id, name }: Column): unknown => ownOf(row, id) ?? ownOf(row, name) ?? null;
 
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
