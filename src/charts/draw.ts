@@ -137,6 +137,20 @@ function keepColors(chart: Chart): Look | undefined {
   return { ...look, colors: pickGroupColors(type === 'pie' ? slices() : listSplits(chart), [...new Set(all)], look) };
 }
 
+/** Whether Vega takes a text for the name of a value, though it stands in quotes. Its parser finds the words that it knows in an object, which knows more. */
+const isMisread = (text: unknown): text is string => typeof text === 'string' && (text === 'if' || text in Object.prototype);
+
+/** Puts a blank behind titles that Vega would misread. */
+function keepTitles(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(keepTitles);
+  if (typeof part !== 'object' || part === null) return part;
+  const kept = Object.entries(part).map(([key, value]: [string, unknown]) => {
+    if (key === 'data') return [key, value];
+    return [key, (key === 'title' || key === 'text') && isMisread(value) ? `${value} ` : keepTitles(value)];
+  });
+  return Object.fromEntries(kept);
+}
+
 const USUAL: Size = { width: 640, height: 400 };
 
 /** The chart as a Vega-Lite specification that holds its data: what every picture is drawn from. Throws when there is no such chart type. */
@@ -149,14 +163,14 @@ export function makeSpec(given: Chart, size = USUAL): Spec {
   const drawn = pictures(chart, hasPoints ? maker : empty, size);
   const title = chart.look?.title ?? chart.title;
   const omissions = listOmissions(chart);
-  return {
+  return keepTitles({
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     // without a title there would be no subtitle either
     title: omissions.length === 0 ? title : { text: title || ' ', subtitle: omissions },
     padding: 16,
     ...makeTheme(chart.look, size),
     ...(hasRange(chart) ? clip(drawn) : drawn),
-  };
+  }) as Spec;
 }
 
 /** The chart as SVG text. Throws when there is no such chart type. */

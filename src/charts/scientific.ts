@@ -194,7 +194,7 @@ const parallel: SpecMaker = (chart) => {
     data: { values },
     mark: { type: 'line', opacity: rows > 100 ? 0.2 : 0.5 },
     encoding: {
-      x: { field: 'n', type: 'nominal', sort: names, title: null, axis: { labelAngle: 0, labelLimit: 180 } },
+      x: { field: 'n', type: 'nominal', scale: { domain: names }, title: null, axis: { labelAngle: 0, labelLimit: 180 } },
       y: { field: 'v', type: 'quantitative', title: 'share of the range' },
       detail: { field: 'row', type: 'nominal' },
       color: { ...makeColor(chart, colors), legend: makeLegend(chart, { symbolOpacity: 1 }) },

@@ -82,6 +82,18 @@ describe.each(CHART_TYPES)('a %s chart', (type) => {
     }
   });
 
+  test.each(['if', 'constructor', '__proto__'])('shows the name %s as it shows any other', async (name) => {
+    const called = (text: string) =>
+      drawSvg({
+        ...chart,
+        title: text,
+        axes: Object.fromEntries(Object.entries(chart.axes).map(([channel, shown]) => [channel, { ...shown!, title: text }])),
+        series: chart.series.map((series, at) => (at === 0 ? { ...series, name: text, ...(series.color && { color: text }) } : series)),
+      });
+    const count = (svg: string, text: string) => svg.split(`>${text}`).length;
+    expect(count(await called(name), name)).toBe(count(await called('other'), 'other'));
+  });
+
   test('is drawn on a dark ground with ink that is seen there', async () => {
     const dark: Chart = { ...chart, look: { theme: 'dark' } };
     const svg = await drawSvg(dark);
