@@ -1,113 +1,6 @@
 /** Measures what a Parquet file unpacks to, by its footer and by the header of each of its pages. No page is unpacked. */
 import type { FileHandle } from 'node:fs/promises';
-
-/** The bytes are not those of a Parquet file, or break off. */
-export class NotParquet extends Error {}
-
-const STOP = 0;
-const TRUE = 1;
-const FALSE = 2;
-const BYTE = 3;
-const I32 = 5;
-const I64 = 6;
-const DOUBLE = 7;
-const BINARY = 8;
-const LIST = 9;
-const SET = 10;
-const MAP = 11;
-const STRUCT = 12;
-const DEPTH = 32;
-const MAX_ID = 32_767;
-
-/** Thrift's compact protocol, as far as footers and page headers need it: what is not asked for is passed over and never becomes an object. */
-class Reader {
-  readonly #bytes: Buffer;
-  /** List elements that may still be met. */
-  #elements: number;
-  at = 0;
-
-  constructor(bytes: Buffer, elements: number) {
-    this.#bytes = bytes;
-    this.#elements = elements;
-  }
-
-  byte(): number {
-    const value = this.#bytes[this.at];
-    if (value === undefined) throw new NotParquet('it breaks off');
-    this.at += 1;
-    return value;
-  }
-
-  /** An unsigned number; beyond 2^53 only about right. */
-  varint(): number {
-    let value = 0;
-    for (let factor = 1, count = 0; ; factor *= 128, count += 1) {
-      if (count > 9) throw new NotParquet('a number is too long');
-      const next = this.byte();
-      value += (next & 0x7f) * factor;
-      if (next < 0x80) return value;
-    }
-  }
-
-  number(): number {
-    const value = this.varint();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-  }
-
-  /** Calls `onField` for each field of a struct; what it does not read is passed over. */
-  struct(onField: (id: number, type: number) => boolean, depth = 0): void {
-    let id = 0;
-    for (;;) {
-      const head = this.byte();
-      const type = head & 0x0f;
-      if (type === STOP) return;
-      id = head >> 4 === 0 ? this.number() : id + (head >> 4);
-      // another reader would cut it to 16 bits, and take it for another field
-      if (Math.abs(id) > MAX_ID) throw new NotParquet('it has a field of no known number');
-      if (!onField(id, type)) this.#skip(type, depth + 1);
-    }
-  }
-
-  list(onElement: (type: number) => void): void {
-    const head = this.byte();
-    const length = head >> 4 === 15 ? this.varint() : head >> 4;
-    this.#elements -= length;
-    if (this.#elements < 0) throw new NotParquet('it has too many parts');
-    for (let at = 0; at < length; at += 1) onElement(head & 0x0f);
-  }
-
-  #pass(bytes: number): void {
-    this.at += bytes;
-    if (this.at > this.#bytes.length) throw new NotParquet('it breaks off');
-  }
-
-  #skip(type: number, depth: number): void {
-    if (depth > DEPTH) throw new NotParquet('it is nested too deeply');
-    if (type === TRUE || type === FALSE) return;
-    if (type === BYTE) this.#pass(1);
-    else if (type > BYTE && type <= I64) this.varint();
-    else if (type === DOUBLE) this.#pass(8);
-    else if (type === BINARY) this.#pass(this.varint());
-    else if (type === LIST || type === SET) this.list((each) => this.#element(each, depth + 1));
-    else if (type === MAP) {
-      const length = this.varint();
-      this.#elements -= length;
-      if (this.#elements < 0) throw new NotParquet('it has too many parts');
-      const kinds = length === 0 ? 0 : this.byte();
-      for (let at = 0; at < length; at += 1) {
-        this.#element(kinds >> 4, depth + 1);
-        this.#element(kinds & 0x0f, depth + 1);
-      }
-    } else if (type === STRUCT) this.struct(() => false, depth + 1);
-    else throw new NotParquet('it has a field of no known type');
-  }
-
-  /** An element of a list, where a truth value has a byte of its own. */
-  #element(type: number, depth: number): void {
-    if (type === TRUE || type === FALSE) this.#pass(1);
-    else this.#skip(type, depth);
-  }
-}
+import { LIST, I32, I64, NotParquet, STRUCT, ThriftReader } from '../../../lakehouse/terms/thrift.ts';
 
 interface Chunk {
   rows: number;
@@ -127,7 +20,7 @@ const MAX_HEADER_BYTES = 16 * 1_048_576;
 const ANY_PAGES = 10_000;
 const BYTES_OF_PAGE = 64;
 
-function readColumn(reader: Reader): Chunk {
+function readColumn(reader: ThriftReader): Chunk {
   const chunk: Chunk = { rows: 0, values: 0, unpackedBytes: 0, packedBytes: 0, start: 0 };
   let dictionary = 0;
   reader.struct((id, type) => {
@@ -152,7 +45,7 @@ function readColumn(reader: Reader): Chunk {
 const MAX_NESTING = 200;
 
 /** Passes over the columns of a file, and answers how many there are at the top. */
-function passSchema(reader: Reader): number {
+function passSchema(reader: ThriftReader): number {
   let columns = 0;
   /** How many children each open group still waits for. An element stands before its children. */
   const open: number[] = [];
@@ -179,7 +72,7 @@ async function readFooter(handle: FileHandle, size: number) {
   if (length > size - 12 || length > MAX_FOOTER_BYTES) throw new NotParquet('its footer is too long');
   const footer = Buffer.alloc(length);
   await handle.read(footer, 0, length, size - 8 - length);
-  const reader = new Reader(footer, MAX_ELEMENTS);
+  const reader = new ThriftReader(footer, MAX_ELEMENTS);
   const chunks: Chunk[] = [];
   let said = 0;
   let rows = 0;
@@ -214,7 +107,7 @@ interface Page {
 }
 
 function readHeader(bytes: Buffer): Page & { headerBytes: number } {
-  const reader = new Reader(bytes, MAX_ELEMENTS);
+  const reader = new ThriftReader(bytes, MAX_ELEMENTS);
   const page: Page = { values: 0, unpackedBytes: 0, packedBytes: 0 };
   const counted = (inner: number, kind: number) => {
     if (inner !== 1 || kind !== I32) return false;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { ColumnRange, PhysicalColumn } from '../../terms/warehouse.ts';
 import { findEdges, countNulls, listRanges, type FileEdges } from './ranges.ts';
 import { listColumns } from './schema.ts';
-import { CompactReader, CompactWriter, findField, findNumber, listStructs, type ThriftStruct } from './thrift-compact.ts';
+import { ThriftReader } from '../../terms/thrift.ts';
+import { CompactWriter, findField, findNumber, listStructs, readStruct, type ThriftStruct } from './thrift-compact.ts';
 
 const MAGIC = Buffer.from('PAR1');
 const TAIL = 8;
@@ -49,7 +50,7 @@ async function footerOf(file: FileHandle): Promise<ThriftStruct> {
   const length = tail.readUInt32LE(0);
   const footer = Buffer.alloc(length);
   await file.read(footer, 0, length, size - TAIL - length);
-  return new CompactReader(footer).struct();
+  return readStruct(new ThriftReader(footer));
 }
 
 async function copyRange(from: FileHandle, to: FileHandle, start: number, end: number): Promise<void> {

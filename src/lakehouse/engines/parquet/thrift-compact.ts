@@ -1,6 +1,5 @@
-/** Reads and writes Thrift's compact protocol, as far as footers of Parquet files use it. A struct is a list of fields with numbers. */
-
-const [TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, STRUCT] = [1, 2, 3, 7, 8, 9, 10, 12];
+/** Reads and writes whole structs of Thrift's compact protocol, as far as footers of Parquet files use it. A struct is a list of fields with numbers. */
+import { BINARY, BYTE, DOUBLE, FALSE, LIST, SET, STRUCT, TRUE, type ThriftReader } from '../../terms/thrift.ts';
 
 export interface ThriftList {
   type: number;
@@ -40,72 +39,26 @@ export const listStructs = (of: ThriftStruct, id: number): ThriftStruct[] => {
   return value.items.filter((item) => Array.isArray(item));
 };
 
-/** Reads a struct from the beginning of a buffer. Throws on types of the protocol that footers do not use. */
-export class CompactReader {
-  readonly #bytes: Buffer;
-  #at = 0;
+/** Reads a struct with all of its fields. Throws on types of the protocol that footers do not use. */
+export function readStruct(reader: ThriftReader): ThriftStruct {
+  const fields: ThriftStruct = [];
+  reader.struct((id, type) => {
+    fields.push({ id, type, value: readValue(reader, type) });
+    return true;
+  });
+  return fields;
+}
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  #byte(): number {
-    const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw new Error('The footer ends too early.');
-    this.#at += 1;
-    return byte;
-  }
-
-  #take(length: number): Buffer {
-    if (this.#at + length > this.#bytes.length) throw new Error('The footer ends too early.');
-    this.#at += length;
-    return this.#bytes.subarray(this.#at - length, this.#at);
-  }
-
-  #varint(): bigint {
-    let [value, shift] = [0n, 0n];
-    for (;;) {
-      const byte = this.#byte();
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-      shift += 7n;
-    }
-  }
-
-  #integer(): bigint {
-    const value = this.#varint();
-    return (value & 1n) === 1n ? -((value + 1n) >> 1n) : value >> 1n;
-  }
-
-  #list(): ThriftList {
-    const head = this.#byte();
-    const size = head >> 4 === 15 ? Number(this.#varint()) : head >> 4;
-    const type = head & 0x0f;
-    return { type, items: Array.from({ length: size }, () => (type <= FALSE ? this.#byte() === TRUE : this.#value(type))) };
-  }
-
-  #value(type: number): ThriftValue {
-    if (type === TRUE || type === FALSE) return type === TRUE;
-    if (type === BYTE) return BigInt(this.#byte());
-    if (type > BYTE && type < DOUBLE) return this.#integer();
-    if (type === DOUBLE) return this.#take(8);
-    if (type === BINARY) return this.#take(Number(this.#varint()));
-    if (type === LIST || type === SET) return this.#list();
-    if (type === STRUCT) return this.struct();
-    throw new Error(`The footer holds a value of type ${type}.`);
-  }
-
-  struct(): ThriftStruct {
-    const fields: ThriftStruct = [];
-    let id = 0;
-    for (;;) {
-      const head = this.#byte();
-      if (head === 0) return fields;
-      id = head >> 4 === 0 ? Number(this.#integer()) : id + (head >> 4);
-      const type = head & 0x0f;
-      fields.push({ id, type, value: this.#value(type) });
-    }
-  }
+function readValue(reader: ThriftReader, type: number): ThriftValue {
+  if (type === TRUE || type === FALSE) return type === TRUE;
+  if (type === BYTE) return BigInt(reader.byte());
+  if (type > BYTE && type < DOUBLE) return BigInt(reader.number());
+  if (type === DOUBLE) return reader.take(8);
+  if (type === BINARY) return reader.take(reader.varint());
+  if (type === STRUCT) return readStruct(reader);
+  if (type !== LIST && type !== SET) throw new Error(`The footer holds a value of type ${type}.`);
+  const items: ThriftValue[] = [];
+  return { type: reader.list((each) => items.push(each <= FALSE ? reader.byte() === TRUE : readValue(reader, each))), items };
 }
 
 export class CompactWriter {
