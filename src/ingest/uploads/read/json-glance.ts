@@ -2,6 +2,8 @@
  * The quickest look at a JSON record. It takes an object of plain values that has the keys of the records before it, in the same order, as exports have them.
  * It tells from the bytes what kind each value is, and makes no value. Any other record is read as JSON (json-lines.ts).
  */
+import { isPlainInstant } from '../../messages/decode/instant.ts';
+import { hasLettersAt } from '../../messages/decode/plain-json.ts';
 import { TEXT_CLASSES } from '../../value-classes.ts';
 
 const C = TEXT_CLASSES;
@@ -13,8 +15,6 @@ export const POINT = 0x2e;
 export const ZERO = 0x30;
 export const NINE = 0x39;
 const COLON = 0x3a;
-const LETTER_T = 0x54;
-const LETTER_Z = 0x5a;
 export const BACKSLASH = 0x5c;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
@@ -44,43 +44,10 @@ export interface Glanced {
   classes: number[];
 }
 
-/** Two digits as a number; more than 99 where they are none. */
-const two = (bytes: Buffer, at: number): number => {
-  const [high = 0, low = 0] = [bytes[at], bytes[at + 1]];
-  return high < ZERO || high > NINE || low < ZERO || low > NINE ? 100 : (high - ZERO) * 10 + low - ZERO;
-};
-
-const isDay = (bytes: Buffer, at: number): boolean => {
-  const [century, year, month, day] = [two(bytes, at), two(bytes, at + 2), two(bytes, at + 5), two(bytes, at + 8)];
-  return century < 100 && year < 100 && century + year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
-};
-
-/** Whether bytes are a day, or an instant that ends in Z and has at least seconds: most times are written so. */
-const isTime = (bytes: Buffer, start: number, end: number): boolean => {
-  if (!isDay(bytes, start)) return false;
-  if (end - start === 10) return true;
-  const mark = bytes[start + 10];
-  if ((mark !== LETTER_T && mark !== SPACE) || bytes[start + 13] !== COLON || bytes[start + 16] !== COLON) return false;
-  if (two(bytes, start + 11) > 23 || two(bytes, start + 14) > 59 || two(bytes, start + 17) > 59) return false;
-  const parts = end - 1 - (start + 20);
-  if (bytes[end - 1] !== LETTER_Z) return false;
-  if (parts < 0) return end - 1 === start + 19;
-  if (parts === 0 || parts > 6 || bytes[start + 19] !== POINT) return false;
-  for (let at = start + 20; at < end - 1; at += 1) if ((bytes[at] ?? 0) < ZERO || (bytes[at] ?? 0) > NINE) return false;
-  return true;
-};
-
-const begins = (bytes: Buffer, start: number, letters: Buffer): boolean => {
-  const { length } = letters;
-  if (start + length > bytes.length) return false;
-  for (let at = 0; at < length; at += 1) if (bytes[start + at] !== letters[at]) return false;
-  return true;
-};
-
 /** Answers the class of a string. `stringClass` is asked where the first letters do not tell. */
 function classOf(bytes: Buffer, start: number, end: number, stringClass: (text: string) => number): number {
   if (end - start < 10) return C.text;
-  if (bytes[start + 4] === MINUS && bytes[start + 7] === MINUS && isTime(bytes, start, end)) return end - start === 10 ? C.date : C.instant;
+  if (isPlainInstant(bytes, start, end)) return C.instant;
   return stringClass(bytes.toString('utf8', start, end));
 }
 
@@ -102,7 +69,7 @@ export function isPlainLine(bytes: Buffer, known: readonly Known[], found: Glanc
   for (let place = 0; ; place += 1) {
     while (bytes[at] === SPACE) at += 1;
     let key = known[place];
-    while (key && !begins(bytes, at, key.written)) key = known[(place += 1)];
+    while (key && !hasLettersAt(bytes, at, key.written)) key = known[(place += 1)];
     if (!key) return false;
     at += key.written.length;
     while (at < length && bytes[at] === SPACE) at += 1;
@@ -160,7 +127,7 @@ export function isPlainLine(bytes: Buffer, known: readonly Known[], found: Glanc
       else classes = value <= 2_147_483_647 || (whole > start && value === 2_147_483_648) ? C.int : C.long;
     } else {
       const literal = first === NULL[0] ? NULL : first === TRUE[0] ? TRUE : FALSE;
-      if (!begins(bytes, at, literal)) return false;
+      if (!hasLettersAt(bytes, at, literal)) return false;
       at += literal.length;
       if (literal !== NULL) {
         kind = 'b';
