@@ -1,5 +1,5 @@
 /** What was sent, what was acknowledged, and what has been seen in the table: the books of a simulation, by row id. */
-import { makeMessageHasher, hashRowId } from '../../src/ingest/messages/ids.ts';
+import { hashMessage, hashRowId } from '../../src/ingest/messages/ids.ts';
 
 export interface Reconciliation {
   /** Messages. */
@@ -18,18 +18,18 @@ export interface Reconciliation {
 const at = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
 export class Ledger {
-  readonly #sourceOf: ReturnType<typeof makeMessageHasher>;
+  readonly #experimentId: string;
   readonly #entries = new Map<string, { publishedAt: number; rows: readonly string[]; isAcknowledged: boolean }>();
   /** Acknowledged, and not seen yet: row id → message. */
   readonly #unseen = new Map<string, string>();
   readonly #latencies: number[] = [];
 
   constructor(experimentId: string) {
-    this.#sourceOf = makeMessageHasher(experimentId);
+    this.#experimentId = experimentId;
   }
 
   publish(id: string, sender: { clientId: string } | { userId: string }, rows: number, measuredAt = new Date()): void {
-    const source = this.#sourceOf({ clientId: null, userId: null, ...sender }, { ownId: id, sha256: '' });
+    const source = hashMessage(this.#experimentId, { clientId: null, userId: null, ...sender }, { ownId: id, sha256: '' });
     const ids = Array.from({ length: rows }, (_, index) => hashRowId(source, index));
     this.#entries.set(id, { publishedAt: measuredAt.getTime(), rows: ids, isAcknowledged: false });
     this.#unseen.set(ids.at(-1) ?? '', id);

@@ -4,7 +4,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEVICE_COLUMNS, printDevices } from '../../src/ingest/messages/devices.ts';
-import { makeDeviceHasher, makeMessageHasher } from '../../src/ingest/messages/ids.ts';
+import { hashMessage, makeDeviceHasher } from '../../src/ingest/messages/ids.ts';
 import { makeMeasurementRows, type MeasurementRow } from '../../src/ingest/messages/rows.ts';
 import { fill, loadPipelines, type Pipelines } from '../../src/ingest/pipeline.ts';
 import { readPayload } from '../../src/ingest/messages/decode/payload.ts';
@@ -48,12 +48,11 @@ const arrival = fc.record({ clientId: said, seconds: fc.integer({ min: 0, max: 3
 
 function rowsOf(sent: readonly (readonly [object, { clientId: string | null; seconds: number }])[]): MeasurementRow[] {
   const deviceRow = makeDeviceHasher(EXPERIMENT);
-  const sourceOf = makeMessageHasher(EXPERIMENT);
   return sent.flatMap(([body, { clientId, seconds }]) => {
     const came = { clientId, userId: null, protocolId: null, arrivedAt: new Date(Date.UTC(2026, 5, 1, 0, 0, seconds)) };
     return readPayload(Buffer.from(JSON.stringify(body))).flatMap((one) => {
       if (one.kind !== 'measurement') throw new Error(one.reason);
-      const rows = makeMeasurementRows({ source: sourceOf(came, one), deviceRow }, came, one);
+      const rows = makeMeasurementRows({ source: hashMessage(EXPERIMENT, came, one), deviceRow }, came, one);
       if (typeof rows === 'string') throw new Error(rows);
       return rows;
     });
@@ -98,8 +97,7 @@ test('many measurements of a device are one row of what it said', () => {
   expect(cells.map((row) => row[1 + DEVICE_COLUMNS.indexOf('measured_at')])).toContain('2026-05-01T00:16:39.000000Z');
 });
 
-test('the identity of a message is what it has been since the first one was stored, whoever sent the one before', () => {
-  const sourceOf = makeMessageHasher(EXPERIMENT);
+test('the identity of a message is what it has been since the first one was stored', () => {
   const identity = (sender: string, what: string) => hash('sha256', JSON.stringify(['message', EXPERIMENT, sender, what])).slice(0, 20);
   fc.assert(
     fc.property(
@@ -109,10 +107,10 @@ test('the identity of a message is what it has been since the first one was stor
       fc.string(),
       (clientId, userId, ownId, sha256) => {
         const is = identity(userId ?? clientId ?? '', ownId ?? sha256);
-        expect(sourceOf({ clientId, userId }, { ownId, sha256 })).toBe(is);
+        expect(hashMessage(EXPERIMENT, { clientId, userId }, { ownId, sha256 })).toBe(is);
         const body = Buffer.from(JSON.stringify({ id: ownId, timestamp: '2026-05-01T00:00:00Z' }));
         for (const one of readPayload(body))
-          if (one.kind === 'measurement' && one.ownId !== null) expect(sourceOf({ clientId, userId }, one)).toBe(is);
+          if (one.kind === 'measurement' && one.ownId !== null) expect(hashMessage(EXPERIMENT, { clientId, userId }, one)).toBe(is);
       },
     ),
   );

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { countMeasurements } from '../../src/api/messages/measurements.service.ts';
 import { sql } from '../../src/database/sql.ts';
-import { makeDeviceHasher, makeMessageHasher } from '../../src/ingest/messages/ids.ts';
+import { hashMessage, makeDeviceHasher } from '../../src/ingest/messages/ids.ts';
 import { makeMeasurementRows, type DecodedMeasurement } from '../../src/ingest/messages/rows.ts';
 import { grant, type Person } from './cast.ts';
 import type { OracleDevice, OracleMeasurement } from './monitoring-oracle.ts';
@@ -101,13 +101,12 @@ export async function writeHistories(world: World, histories: readonly OracleDev
   });
   for (const experiment of world.experiments) {
     const deviceRow = makeDeviceHasher(experiment);
-    const sourceOf = makeMessageHasher(experiment);
     const rows = histories.flatMap(({ measurements }, index) =>
       measurements.flatMap((one) => {
         if (one.experiment !== experiment) return [];
         const arrival = { clientId: world.devices[index]!.thing, userId: null, protocolId: null, arrivedAt: new Date() };
         const message = decoded(one);
-        const made = makeMeasurementRows({ source: sourceOf(arrival, message), deviceRow }, arrival, message);
+        const made = makeMeasurementRows({ source: hashMessage(experiment, arrival, message), deviceRow }, arrival, message);
         if (typeof made === 'string') throw new Error(made);
         one.id = made[0]!.id;
         return [made];

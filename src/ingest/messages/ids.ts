@@ -3,7 +3,6 @@
  * same data gets the same id again.
  */
 import { hash } from 'node:crypto';
-import type { PlainMeasurement } from './decode/plain-measurement.ts';
 
 const FIRST = '0'.repeat(12);
 
@@ -22,41 +21,11 @@ interface Sender {
 interface Identified {
   ownId: string | null;
   sha256: string | null;
-  plain?: PlainMeasurement;
 }
 
-const ROOM = 1_024;
-const QUOTE = 0x22;
-const CLOSE_LIST = 0x5d;
-
-/** Makes the identities of an experiment's messages: 20 hex digits over the experiment, the sender, and the message's own id, or else the hash of its text. */
-export function makeMessageHasher(experimentId: string): (arrival: Sender, message: Identified) => string {
-  const beginOf = (sender: string) => JSON.stringify(['message', experimentId, sender]).slice(0, -1);
-  // the text that is hashed begins alike for all messages of a sender
-  let [last, begin, begun] = ['', '', 0];
-  const room = Buffer.alloc(ROOM);
-  return ({ userId, clientId }, message) => {
-    const sender = userId ?? clientId ?? '';
-    if (begun === 0 || sender !== last) {
-      [last, begin] = [sender, beginOf(sender)];
-      begun = room.write(`${begin},"`);
-    }
-    const { plain } = message;
-    if (plain) {
-      const place = plain.placeOf('ownId');
-      const [start, end] = [plain.spans[place] ?? 0, plain.spans[place + 1] ?? 0];
-      // a plain string is JSON as it stands; it is hashed here only where it fits into the room
-      if (start > 0 && begun + end - start + 8 < ROOM) {
-        let length = begun;
-        for (let at = start; at < end; at += 1) room[length++] = plain.bytes[at] as number;
-        room[length++] = QUOTE;
-        room[length++] = CLOSE_LIST;
-        return hash('sha256', room.subarray(0, length)).slice(0, 20);
-      }
-    }
-    return hash('sha256', `${begin},${JSON.stringify(message.ownId ?? message.sha256)}]`).slice(0, 20);
-  };
-}
+/** Makes the identity of an experiment's message: 20 hex digits over the experiment, the sender, and the message's own id, or else the hash of its text. */
+export const hashMessage = (experimentId: string, { userId, clientId }: Sender, { ownId, sha256 }: Identified): string =>
+  digest('message', experimentId, userId ?? clientId ?? '', ownId ?? sha256);
 
 /** Identity of what one macro made of one measurement. */
 export const hashMacroSource = (rawId: string, macroId: string): string => digest('macro', rawId, macroId.toLowerCase());

@@ -1,6 +1,6 @@
 /** Takes stored messages apart again, and stores their rows by the definitions of today. */
 import { commit, findTable, printFingerprint, listKnownSources, restampSources } from '../../lakehouse/tables/manifest.ts';
-import { makeDeviceHasher, makeMessageHasher } from './ids.ts';
+import { hashMessage, makeDeviceHasher } from './ids.ts';
 import { makeMeasurementRows, type MeasurementRow } from './rows.ts';
 import { openTable, stageMeasurements } from './tables.ts';
 import type { ReadMessage } from './store.ts';
@@ -11,11 +11,10 @@ import { replaceRows, stageWithout, type ReplacingDeps } from './replacing.ts';
 async function storedRows({ db }: ReplacingDeps, tableId: string, experimentId: string, messages: readonly ReadMessage[]) {
   const asked = new Map<string, { message: ReadMessage; rows: MeasurementRow[] }>();
   const deviceRow = makeDeviceHasher(experimentId);
-  const sourceOf = makeMessageHasher(experimentId);
   for (const message of messages)
     for (const one of message.decoded) {
       if (one.kind !== 'measurement') continue;
-      const source = sourceOf(message.arrival, one);
+      const source = hashMessage(experimentId, message.arrival, one);
       const rows = makeMeasurementRows({ source, deviceRow }, message.arrival, one);
       if (typeof rows !== 'string' && !asked.has(source)) asked.set(source, { message, rows });
     }

@@ -8,7 +8,7 @@ import { listColumnsAt, findTable, listKnownSources, type NewSource } from '../.
 import { useSession, type StagingArea } from '../../lakehouse/tables/staging.ts';
 import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { MAX_COLUMNS } from '../limits.ts';
-import { hashDelivery, makeDeviceHasher, makeMessageHasher } from './ids.ts';
+import { hashDelivery, hashMessage, makeDeviceHasher } from './ids.ts';
 import {
   pickContributor,
   makeMeasurementRows,
@@ -122,12 +122,12 @@ async function sortOut(
   const version = hashPipelines(pipelines);
   const table = await findTable(db, experimentId, 'raw_data');
   const columns = new Set(table ? (await listColumnsAt(db, table.id, table.version)).map(({ name }) => name) : []);
-  const sourceOf = makeMessageHasher(experimentId);
   const asked: string[] = [];
   if (table && looksFirst)
     for (const [at, { refused, arrival, decoded }] of messages.entries()) {
       if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
-      if (refused === undefined) for (const one of decoded) if (one.kind === 'measurement') asked.push(sourceOf(arrival, one));
+      if (refused === undefined)
+        for (const one of decoded) if (one.kind === 'measurement') asked.push(hashMessage(experimentId, arrival, one));
     }
   const there = new Set(table && asked.length > 0 ? (await listKnownSources(db, table.id, asked)).map(({ source }) => source) : []);
   const deviceRow = makeDeviceHasher(experimentId);
@@ -141,7 +141,7 @@ async function sortOut(
         setAside(report, message.refused ?? (one as DecodedRefusal).reason, rowCount);
         continue;
       }
-      const source = sourceOf(message.arrival, one);
+      const source = hashMessage(experimentId, message.arrival, one);
       const known = there.size;
       if (there.add(source).size === known) {
         report.alreadyThere += rowCount;
