@@ -92,3 +92,31 @@ test('a column is found among many, and the others are unmarked at once', async 
   await page.getByRole('button', { name: 'Columns 10 of 304' }).waitFor();
   expect(complaints.slice(before)).toEqual([]);
 });
+
+test('what is shown of the question before is dimmed until the next answer is there', async () => {
+  const { page, complaints } = owner;
+  const before = complaints.length;
+  const opacityOf = (shown: string) => page.evaluate(`getComputedStyle(document.querySelector('${shown}')).opacity`);
+  const { experimentId, uploadTableId } = site.sample;
+  const table = `/experiments/${experimentId}/tables/${uploadTableId}`;
+  for (const [at, shown, late, ask] of [
+    [table, '.grid-body', /\/data\?/, () => page.getByRole('columnheader', { name: /^spad/ }).click()],
+    [
+      `${table}/chart?type=box-plot`,
+      '.drawing-frame',
+      /format=vega-lite/,
+      () => page.getByLabel('Up (y)', { exact: true }).selectOption('phi2'),
+    ],
+  ] as const) {
+    await page.goto(site.baseUrl + at);
+    await page.locator(`${shown} [role=gridcell], ${shown} svg`).first().waitFor();
+    expect(await opacityOf(shown), at).toBe('1');
+    const letGo = await holdBack(page, late);
+    await ask();
+    await expect.poll(() => opacityOf(shown), { message: at }).toBe('0.45');
+    letGo();
+    await expect.poll(() => opacityOf(shown), { message: at }).toBe('1');
+    await page.unrouteAll();
+  }
+  expect(complaints.slice(before)).toEqual([]);
+});

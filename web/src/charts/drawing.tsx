@@ -12,12 +12,14 @@ import './drawing.css';
 interface DrawingProps {
   spec: VisualizationSpec;
   name: string;
+  /** Whether it is of the question before. */
+  isStale?: boolean;
   /** A region of the chart; absent where none can be chosen. */
   region?: { shown: Region | undefined; choose: (region: Region) => void } | undefined;
 }
 
 /** Draws a specification. The picture before stays until the next one stands. */
-export function Drawing({ spec, name, region }: DrawingProps) {
+export function Drawing({ spec, name, isStale = false, region }: DrawingProps) {
   const frame = useRef<HTMLDivElement>(null);
   const holder = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
@@ -71,7 +73,7 @@ export function Drawing({ spec, name, region }: DrawingProps) {
     <>
       {draw === undefined ? <NotYet {...files} /> : null}
       <Problem error={error} />
-      <div ref={frame} className="drawing-frame">
+      <div ref={frame} className={isStale ? 'drawing-frame stale' : 'drawing-frame'}>
         <div
           ref={holder}
           className="drawing"

@@ -83,7 +83,7 @@ export function ChartPage() {
   const chart = chartBody(table, search, name.slice(0, 255));
   const { asOf } = search;
   const drawn = { ...chart, asOf };
-  const { data, error, refetch, isFetching } = useQuery({
+  const { data, error, refetch, isFetching, isPlaceholderData } = useQuery({
     ...specQuery(id, drawn, globalThis.innerWidth < NARROW ? SMALL : {}),
     enabled: missing.length === 0,
   });
@@ -156,6 +156,7 @@ export function ChartPage() {
               <Drawing
                 spec={data}
                 name={said.drawing(name)}
+                isStale={isPlaceholderData}
                 region={
                   axes !== null && maySay && asOf === undefined
                     ? { shown: search.region, choose: (region) => change(() => ({ region })) }

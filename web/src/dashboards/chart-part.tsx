@@ -48,7 +48,10 @@ export function ChartPart({ widget, board }: PartProps<WidgetOf<'visualization'>
     dataConfig: { ...chart?.dataConfig, filters: [...(chart?.dataConfig.filters ?? []), ...added] },
   };
   const pixels = size === null ? {} : { width: plotted(size.width, BESIDE.width), height: plotted(size.height, BESIDE.height) };
-  const { data, error, refetch } = useQuery({ ...specQuery(id, drawn, pixels), enabled: chart !== undefined && size !== null });
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    ...specQuery(id, drawn, pixels),
+    enabled: chart !== undefined && size !== null,
+  });
   const name = chart?.name ?? said.untitledChart;
   return (
     <Framed config={{ ...widget.config, title: widget.config.title ?? name }} fallback={name}>
@@ -60,7 +63,7 @@ export function ChartPart({ widget, board }: PartProps<WidgetOf<'visualization'>
         ) : data === undefined ? (
           <p className="quiet">{words.waiting}</p>
         ) : (
-          <Drawing spec={data} name={words.charts.drawing(name)} />
+          <Drawing spec={data} name={words.charts.drawing(name)} isStale={isPlaceholderData} />
         )}
       </div>
     </Framed>

@@ -31,24 +31,25 @@ export function TablePart({ widget, board }: PartProps<WidgetOf<'table'>>) {
     ...(columns === undefined || columns.length === 0 ? {} : { columns }),
     ...(all.length === 0 ? {} : { filters: all as TableSearch['filters'] }),
   };
-  const { data, error, refetch } = useQuery({
+  const { data, error, refetch, isPlaceholderData } = useQuery({
     ...firstRowsQuery(id, table?.identifier ?? '', search, pageSize),
     enabled: table !== undefined,
   });
   const name = table?.displayName ?? said.table;
+  const stale = isPlaceholderData ? 'stale' : '';
   return (
     <Framed config={widget.config} fallback={name}>
       {table === undefined ? <p className="quiet">{said.noTable}</p> : null}
       <Problem error={error} retry={() => void refetch()} />
       {data === undefined || table === undefined ? null : (
         <>
-          <p className="small quiet number part-facts">
+          <p className={`small quiet number part-facts ${stale}`}>
             {said.rowsOf(countText(data.page.data.rows.length), countText(data.page.totalRows))}
             <Link to="/experiments/$id/tables/$table" params={{ id, table: table.identifier }} search={search}>
               {said.openTable}
             </Link>
           </p>
-          <div className="part-scroll" role="group" tabIndex={0} aria-label={words.table.grid(name)}>
+          <div className={`part-scroll ${stale}`} role="group" tabIndex={0} aria-label={words.table.grid(name)}>
             <table className="part-table">
               <thead>
                 <tr>

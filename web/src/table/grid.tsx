@@ -38,6 +38,8 @@ interface GridProps {
   total: number;
   order: Order | null;
   isLoading: boolean;
+  /** Whether the rows are those of the question before. */
+  isStale: boolean;
   onSort: (column: string) => void;
   /** Opens a row's details; undefined where rows are groups. */
   onOpen: ((row: Row) => void) | undefined;
@@ -72,7 +74,8 @@ const HEAD = -1;
  * never takes the focus away. Row and column numbers are those of the whole.
  */
 export function Grid(props: GridProps) {
-  const { name, columns, daters, isComputed, rows, begin, count, total, order, isLoading, onSort, onOpen, selection, onRange } = props;
+  const { name, columns, daters, isComputed, rows, begin, count, total, order, isLoading, isStale, onSort, onOpen, selection, onRange } =
+    props;
   const choiceWidth = selection === undefined ? 0 : CHOICE_WIDTH;
   /** Number of columns before those of the table. */
   const before = selection === undefined ? 0 : 1;
@@ -168,7 +171,7 @@ export function Grid(props: GridProps) {
       aria-rowcount={total + 1}
       aria-colcount={columns.length + before}
       aria-multiselectable={selection !== undefined}
-      aria-busy={isLoading}
+      aria-busy={isLoading || isStale}
       aria-activedescendant={
         active.row !== HEAD && rows[active.row - begin] === undefined ? undefined : cellIdOf(active.row, active.column)
       }
@@ -211,7 +214,7 @@ export function Grid(props: GridProps) {
           })}
         </div>
       </div>
-      <div role="rowgroup" className="grid-body" style={{ width, height: rowWindow.getTotalSize() }}>
+      <div role="rowgroup" className={isStale ? 'grid-body stale' : 'grid-body'} style={{ width, height: rowWindow.getTotalSize() }}>
         {rowsDrawn.map(({ index: at, start }) => {
           const row = rows[at - begin];
           return (

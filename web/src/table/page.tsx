@@ -98,7 +98,7 @@ export function TablePage() {
       <title>{`${displayName} · ${experiment.name} · ${words.name}`}</title>
       <div className="table-head">
         <h2>{displayName}</h2>
-        <p className="in-sight small quiet number" role="status">
+        <p className={`in-sight small quiet number ${held.isStale ? 'stale' : ''}`} role="status">
           {version === undefined ? (
             error === null ? (
               words.waiting
@@ -174,6 +174,7 @@ export function TablePage() {
           total={total}
           order={order}
           isLoading={held.isLoading}
+          isStale={held.isStale}
           onSort={sort}
           onOpen={hasIds ? open : undefined}
           selection={hasIds && may.own ? selection : undefined}

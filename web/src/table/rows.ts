@@ -21,6 +21,8 @@ export interface HeldRows {
   error: unknown;
   retry: () => void;
   isLoading: boolean;
+  /** Whether the rows are those of the question before. */
+  isStale: boolean;
 }
 
 const NONE: readonly never[] = [];
@@ -62,5 +64,6 @@ export function useRows(shown: TableShown, sight: Sight): HeldRows {
       if (error !== null) void refetch();
     },
     isLoading: isPending || isFetchingNextPage || isFetchingPreviousPage || isJumping,
+    isStale: isPlaceholderData,
   };
 }
