@@ -28,6 +28,8 @@ const ENDINGS: Readonly<Record<string, string>> = {
   SERVER_INITIATED_DISCONNECT: 'ended by the service: it stopped, or the certificate or what it allows changed',
 };
 
+const countMeasurements = (count: string) => `${count} ${count === '1' ? 'measurement' : 'measurements'}`;
+
 /** What the pages of devices say. */
 export const devices = {
   title: 'Devices',
@@ -62,7 +64,7 @@ export const devices = {
   seen: (when: string) => `last seen ${when}`,
   lastData: (when: string) => `last data ${when}`,
   noData: 'sent nothing itself yet',
-  week: (count: string) => (count === '0' ? 'nothing in a week' : `${count} measurements in a week`),
+  week: (count: string) => (count === '0' ? 'nothing in a week' : `${countMeasurements(count)} in a week`),
   map: {
     name: 'Map of devices',
     none: 'No position is known of these devices',
@@ -105,7 +107,7 @@ export const devices = {
     firmware: 'Firmware',
     firmwareNone: 'No measurement in this time says which firmware it ran.',
     firmwareRan: (from: string, to: string) => (from === to ? from : `${from} to ${to}`),
-    firmwareCount: (count: string) => `${count} ${count === '1' ? 'measurement' : 'measurements'}`,
+    firmwareCount: countMeasurements,
     lost: 'A part of this could not be read. Try again in a moment.',
     throughput: 'Measurements over time',
     throughputNone: 'It sent nothing itself in this time. What people sent of it is in the tables of their experiments.',
