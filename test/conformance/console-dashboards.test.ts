@@ -264,6 +264,7 @@ test('runs nothing of what somebody else wrote, fetches nothing of it, and is de
       description: SCRIPTS[1],
       widgets: [
         { id: crypto.randomUUID(), type: 'richText', layout, config: { html } },
+        { id: crypto.randomUUID(), type: 'richText', layout, config: { html: `Above${'<div>'.repeat(10_000)}` } },
         ...SCRIPTS.map((script) => ({ id: crypto.randomUUID(), type: 'richText', layout, config: { html: script } })),
         { id: crypto.randomUUID(), type: 'table', layout, config: { tableName: table, title: SCRIPTS[4], description: SCRIPTS[3] } },
         {
@@ -281,6 +282,7 @@ test('runs nothing of what somebody else wrote, fetches nothing of it, and is de
   expect(await page.getByRole('link', { name: 'Picture: a field' }).getAttribute('href')).toBe('https://elsewhere.example/x.png');
   expect(await page.getByRole('img', { name: 'dot' }).count()).toBe(1);
   await page.getByText('The chart was deleted, or none was chosen.').waitFor();
+  await page.getByText('Above').waitFor();
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   for (let at = 0; at < 4; at += 1) {
     await page.getByRole('button', { name: 'Edit the text' }).nth(at).click();

@@ -16,6 +16,19 @@ const EMPTY: ReadonlySet<string> = new Set(['br', 'hr']);
 const HIDDEN: ReadonlySet<string> = new Set(['title', 'template']);
 const HEADING = /^h[1-6]$/;
 
+/** Levels of elements within each other that are read. Each level that is shown takes some of the browser's stack. */
+const DEEPEST = 100;
+
+/** Reads HTML, without what is nested deeper than is shown. */
+function read(html: string): Tree {
+  const tree = parseDocument(html);
+  let level: Extract<Part, { children: Part[] }>[] = [tree];
+  for (let depth = 0; depth < DEEPEST; depth += 1)
+    level = level.flatMap(({ children }) => children.flatMap((part) => ('children' in part ? [part] : [])));
+  for (const part of level) part.children = [];
+  return tree;
+}
+
 const linkTo = (href: string, children: ReactNode, key: number): ReactNode => (
   <a key={key} href={href} target="_blank" rel="noopener noreferrer">
     {children}
@@ -47,20 +60,20 @@ const headingsIn = (tree: Tree): string[] =>
 
 /** Shows text that somebody wrote as HTML. It is parsed and built anew from elements of text, so that none of its markup gets into the page. */
 export function RichText({ html }: { html: string }) {
-  const tree = parseDocument(html);
+  const tree = read(html);
   const levels = [...new Set(headingsIn(tree))].sort().slice(0, 4);
   return <div className="rich-text">{tree.children.map((part, at) => shown(part, at, [...levels, 'h5', 'h6']))}</div>;
 }
 
 /** The words of HTML. */
 export const wordsIn = (html: string): string =>
-  parseDocument(html)
+  read(html)
     .children.map((part) => DomUtils.textContent(part).trim())
     .join(' ');
 
 /** The HTML without attributes that the policy of the page refuses wherever they are parsed. */
 export function withoutStyles(html: string): string {
-  const tree = parseDocument(html);
+  const tree = read(html);
   for (const { attribs } of DomUtils.getElementsByTagName('*', tree, true)) delete attribs['style'];
   return render(tree);
 }
