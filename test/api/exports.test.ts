@@ -445,7 +445,7 @@ describe('exports', () => {
       const rows = await site.db.rows(sql('test')`select id from exports where experiment_id = ${experimentId}`);
       return rows.length;
     };
-    for (let tries = 0; tries < 200 && (await left()) > 0; tries += 1) await sleep(50);
+    for (let tries = 0; tries < 1_200 && (await left()) > 0; tries += 1) await sleep(50);
     expect(await left()).toBe(0);
     // and no attempt of any export has left an object that no row names
     const named = await site.db.rows<{ key: string }>(sql('test')`select object_key as key from exports where object_key is not null`);

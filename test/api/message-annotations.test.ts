@@ -41,9 +41,9 @@ test('annotations of a message are annotations of its rows: once, by the sender,
     ],
   };
   await put([message, { timestamp: '2026-05-01T11:00:00Z', id: 'two', sample: {}, annotations: [] }]);
-  for (let tries = 0; tries < 200 && (await read()).length < 3; tries += 1) await sleep(50);
+  for (let tries = 0; tries < 1_200 && (await read()).length < 3; tries += 1) await sleep(50);
   await put([message, { timestamp: '2026-05-01T12:00:00Z', id: 'three', sample: {} }]);
-  for (let tries = 0; tries < 200 && (await read()).length < 4; tries += 1) await sleep(50);
+  for (let tries = 0; tries < 1_200 && (await read()).length < 4; tries += 1) await sleep(50);
 
   const rows = await read();
   expect(rows.map(({ annotations }) => annotations.length).sort()).toEqual([0, 0, 2, 2]);

@@ -203,7 +203,7 @@ describe('metadata in reads', () => {
       })
     ).body;
     const file = `/api/v1/experiments/${id}/data/exports/${exportId}`;
-    for (let tries = 0; tries < 200 && (await owner('GET', `${file}/status`)).body.status !== 'completed'; tries += 1) await sleep(50);
+    for (let tries = 0; tries < 1_200 && (await owner('GET', `${file}/status`)).body.status !== 'completed'; tries += 1) await sleep(50);
     expect((await owner('GET', file)).text.trim().split('\n').slice(0, 3)).toEqual(['plot,treatment,area', 'P0,dry,2.5', 'P1,wet,4.0']);
     await clear();
   });

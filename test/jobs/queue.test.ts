@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const until = async (done: () => boolean) => {
-  for (let tries = 0; tries < 200 && !done(); tries += 1) await sleep(50);
+  for (let tries = 0; tries < 1_200 && !done(); tries += 1) await sleep(50);
 };
 
 test('a key waits or runs once; without a key every job runs; a rolled back transaction leaves none', async () => {
@@ -226,7 +226,7 @@ test.concurrent('a process that only loses its connection keeps its job, and say
   expect(runs.map(({ aborted }) => aborted)).toEqual([false]);
   end();
   const isHeld = async () => (await holders()).length > 0;
-  for (let tries = 0; tries < 100 && (await isHeld()); tries += 1) await sleep(50);
+  for (let tries = 0; tries < 1_200 && (await isHeld()); tries += 1) await sleep(50);
   expect(await isHeld()).toBe(false);
 });
 

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const until = async (isSo: () => boolean) => {
-  for (let tries = 0; tries < 200 && !isSo(); tries += 1) await sleep(50);
+  for (let tries = 0; tries < 1_200 && !isSo(); tries += 1) await sleep(50);
   expect(isSo()).toBe(true);
 };
 

@@ -356,7 +356,7 @@ describe('cancelling', () => {
   test('nothing is left behind', async () => {
     const [scratch = ''] = readdirSync(lake.temporary);
     const left = () => readdirSync(join(lake.temporary, scratch)).filter((name) => name !== 'spill' && name !== 'pipes');
-    for (let tries = 0; tries < 100 && left().length > 0; tries += 1) await sleep(50);
+    for (let tries = 0; tries < 1_200 && left().length > 0; tries += 1) await sleep(50);
     expect(left()).toEqual([]);
     // made in advance, or used before
     expect(readdirSync(join(lake.temporary, scratch, 'pipes')).length).toBeLessThan(24);

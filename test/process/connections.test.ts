@@ -79,7 +79,7 @@ test('of two callers who wait, the one who closed its side is answered, and the 
     await tx.run(sql('t')`lock table resources in access exclusive mode`);
     half = sendRaw(site.server.baseUrl, get(experiment), { halfClose: true, lingerMs: 2_000 });
     await Promise.all([leave('1.1'), leave('1.0')]);
-    for (let tries = 0; tries < 60 && !(noticed('1.1') && noticed('1.0')); tries += 1) await sleep(50);
+    for (let tries = 0; tries < 1_200 && !(noticed('1.1') && noticed('1.0')); tries += 1) await sleep(50);
     expect([noticed('1.1'), noticed('1.0')]).toEqual([true, true]);
   });
   const { answers, interim, closed } = await half!;

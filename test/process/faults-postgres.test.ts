@@ -263,14 +263,14 @@ test.concurrent('a database that goes away and comes back: ready again, and the 
     };
     const before = await revoke(devices[0]!);
     await proxy.set({ kind: 'refused' });
-    for (let tries = 0; tries < 100 && (await ready()) !== 503; tries += 1) await sleep(100);
+    for (let tries = 0; tries < 1_200 && (await ready()) !== 503; tries += 1) await sleep(100);
     expect(await ready()).toBe(503);
     await sleep(2_000);
     expect(server.child.exitCode).toBeNull();
     expect(devices.slice(1).map(({ client }) => client.connected)).toEqual([true, true, true]);
     const since = performance.now();
     await proxy.set({ kind: 'none' });
-    for (let tries = 0; tries < 200 && (await ready()) !== 200; tries += 1) await sleep(50);
+    for (let tries = 0; tries < 1_200 && (await ready()) !== 200; tries += 1) await sleep(50);
     expect(performance.now() - since).toBeLessThan(10_000);
     expect(await ready()).toBe(200);
     // it listens again half a second after a line that was refused

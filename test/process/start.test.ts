@@ -88,7 +88,7 @@ describe.concurrent('the embedded Postgres', () => {
 
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), 'none\n');
     process.kill(postgresPid(dataDir), 'SIGKILL');
-    for (let tries = 0; tries < 100 && (await ready()) !== 503; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    for (let tries = 0; tries < 1_200 && (await ready()) !== 503; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await ready()).toBe(503);
     expect((await fetch(`${server.baseUrl}/health/live`)).status).toBe(200);
     expect(await ended).toEqual([1, null]);

@@ -245,7 +245,7 @@ async function killMidway(
     // the locks of all databases are listed, and another test holds the same one of its own
     const waiting = `select from pg_locks join pg_database on oid = database where datname = current_database() and locktype = 'advisory' and objid = 4711 and not granted`;
     const isWaiting = async () => (await holder.query(waiting)).rowCount === 1;
-    for (let tries = 0; tries < 300 && !(await isWaiting()); tries += 1) await sleep(50);
+    for (let tries = 0; tries < 1_200 && !(await isWaiting()); tries += 1) await sleep(50);
     expect(await isWaiting()).toBe(true);
     child.kill('SIGKILL');
     expect((await ended).code).toBe(null);
