@@ -178,9 +178,13 @@ async function see(page: Page, address: string): Promise<Seen> {
 }
 
 /** How docs/console.md says that a value is shown, and whether that stands for nothing. */
-function textOf(value: unknown, { type_name: type }: Told['columns'][number]): [string, boolean] {
+function textOf(value: unknown, { name: column, type_name: type }: Told['columns'][number]): [string, boolean] {
   if (value === null || value === undefined) return ['null', true];
   if (value === '') return ['""', true];
+  if (column === 'annotations' && Array.isArray(value) && value.length > 0) {
+    const flags = (value as { content: { flagType: string | null } }[]).map(({ content }) => content.flagType);
+    return [[...new Set(flags)].map((flag) => flag?.replace('_', ' ') ?? 'a comment').join(', '), false];
+  }
   if (Array.isArray(value)) return value.length === 0 ? ['[]', true] : [value.length === 1 ? '1 entry' : `${value.length} entries`, false];
   if (typeof value === 'object') {
     const { name } = value as Row;
