@@ -24,6 +24,11 @@ interface Bundle {
   privateKey: string;
 }
 
+interface Credentials {
+  accessKeyId: string;
+  sessionToken: string;
+}
+
 async function device(serialNumber: string, experimentIds: string[]) {
   const made = (
     await owner()('POST', '/api/v1/devices', { body: { serialNumber, deviceType: 'multispeq', organizationId: site.cast.leafLab } })
@@ -33,11 +38,13 @@ async function device(serialNumber: string, experimentIds: string[]) {
   return { id: made.id as string, thing: made.thingName as string, bundle, config };
 }
 
-async function connect(config: { endpoint: string }, clientId: string, bundle: Bundle | null): Promise<MqttClient> {
+/** Connects by a device's certificate, by a person's temporary credentials, or by nothing. */
+async function connect(config: { endpoint: string }, clientId: string, proof: Bundle | Credentials | null): Promise<MqttClient> {
   const client = connectMqtt(`mqtts://${config.endpoint}`, {
     clientId,
     ca: (await site.context()).iot.embedded!.authority.certificatePem,
-    ...(bundle ? { key: bundle.privateKey, cert: bundle.certificatePem } : {}),
+    ...(proof && 'privateKey' in proof ? { key: proof.privateKey, cert: proof.certificatePem } : {}),
+    ...(proof && 'sessionToken' in proof ? { username: proof.accessKeyId, password: proof.sessionToken } : {}),
     reconnectPeriod: 0,
     connectTimeout: 3_000,
   });
@@ -272,18 +279,7 @@ describe.concurrent('from broker to table, several at once', () => {
     const credentials = (await site.as(site.cast.viewer)('GET', '/api/v1/iot/credentials')).body;
     // a device of the same broker is told where it is
     const { config } = await device('FOR-THE-ENDPOINT', [id]);
-    const client = connectMqtt(`mqtts://${config.endpoint}`, {
-      clientId: `${credentials.clientIdPrefix}phone`,
-      username: credentials.accessKeyId,
-      password: credentials.sessionToken,
-      ca: (await site.context()).iot.embedded!.authority.certificatePem,
-      reconnectPeriod: 0,
-    });
-    clients.push(client);
-    await new Promise<void>((resolve, reject) => {
-      client.once('connect', () => resolve());
-      client.once('error', reject);
-    });
+    const client = await connect(config, `${credentials.clientIdPrefix}phone`, credentials);
     const closed = await experiment();
     await client.publishAsync(`${credentials.topicPrefix}${id}/multispeq/2.0/phone`, JSON.stringify(message()), { qos: 1 });
     await client.publishAsync(`${credentials.topicPrefix}${closed}/multispeq/2.0/phone`, JSON.stringify(message()), { qos: 1 });
@@ -295,25 +291,10 @@ describe.concurrent('from broker to table, several at once', () => {
     const leaver = await makePerson(site.db, 'leaver');
     const credentials = (await site.as(leaver)('GET', '/api/v1/iot/credentials')).body;
     const { config } = await device('FOR-THE-LEAVER', []);
-    const enter = async (name: string) => {
-      const client = connectMqtt(`mqtts://${config.endpoint}`, {
-        clientId: `${credentials.clientIdPrefix}${name}`,
-        username: credentials.accessKeyId,
-        password: credentials.sessionToken,
-        ca: (await site.context()).iot.embedded!.authority.certificatePem,
-        reconnectPeriod: 0,
-      });
-      clients.push(client);
-      await new Promise<void>((resolve, reject) => {
-        client.once('connect', () => resolve());
-        client.once('error', reject);
-      });
-      return client;
-    };
-    const client = await enter('phone');
-    (await enter('second')).end();
+    const client = await connect(config, `${credentials.clientIdPrefix}phone`, credentials);
+    (await connect(config, `${credentials.clientIdPrefix}second`, credentials)).end();
     expect((await site.as(leaver)('DELETE', `/api/v1/users/${leaver.id}`)).status).toBe(200);
     await expect.poll(() => client.connected).toBe(false);
-    await expect(enter('third')).rejects.toThrow(/not authorized/i);
+    await expect(connect(config, `${credentials.clientIdPrefix}third`, credentials)).rejects.toThrow(/not authorized/i);
   });
 });
