@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/database/sql.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let site: TestServer;
@@ -16,7 +17,7 @@ async function expectPages(path: string) {
   const whole = await read({});
   expect([path, whole.status, whole.body.length]).toEqual([path, 200, 2]);
   expect([path, whole.headers.get('x-total-count')]).toEqual([path, '2']);
-  expect(whole.headers.get('link')).toContain('page=1&pageSize=1000>; rel="last"');
+  expect(whole.headers.get('link')).toContain('page=1&pageSize=100>; rel="last"');
   const [first, second] = [await read({ page: '1', pageSize: '1' }), await read({ page: '2', pageSize: '1' })];
   expect([path, ...first.body, ...second.body]).toEqual([path, ...whole.body]);
   expect(first.headers.get('link')).toContain('page=2&pageSize=1>; rel="next"');
@@ -45,6 +46,22 @@ test('the lists of links, members, bindings and tables take page and pageSize', 
     `/experiments/${experiments[0]}/tables`,
   ])
     await expectPages(path);
+});
+
+test('the links of a list that is read whole lead to the rest of it', async () => {
+  const owner = site.as(site.cast.owner);
+  await site.db.run(
+    sql(
+      'test',
+    )`insert into project_transfer_requests (id, user_id, user_email, source_platform, project_id_old, project_url_old, requested_at)
+      select gen_random_uuid(), ${site.cast.owner.id}, 'owner@example.org', 'photosynq', n::text, 'https://example.org', now() - n * interval '1 second'
+      from generate_series(1, 1001) n`,
+  );
+  const whole = await owner('GET', '/api/v1/transfer-requests');
+  expect([whole.body.length, whole.headers.get('x-total-count')]).toEqual([1_000, '1001']);
+  const follow = (rel: string) => owner('GET', RegExp(`<([^>]*)>; rel="${rel}"`).exec(whole.headers.get('link') ?? '')![1]!);
+  expect((await follow('first')).body).toEqual(whole.body.slice(0, 100));
+  for (const rel of ['next', 'last']) expect((await follow(rel)).body).toMatchObject([{ projectIdOld: '1001' }]);
 });
 
 test('a list of some megabytes comes whole, with its length, and what it holds is what was sent', async () => {

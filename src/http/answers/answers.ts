@@ -49,17 +49,19 @@ interface PageQuery {
   pageSize?: number;
 }
 
+const USUAL_PAGE = 100;
+
+const WHOLE_LIST = 1_000;
+
 /** The page that a list's query asks for, of `usual` rows where it names no size. */
-export function readPageQuery({ page = 1, pageSize }: PageQuery, usual = 100): PageAsked & { limit: number; offset: number } {
+export function readPageQuery({ page = 1, pageSize }: PageQuery, usual = USUAL_PAGE): PageAsked & { limit: number; offset: number } {
   const limit = pageSize ?? usual;
   return { page, pageSize: limit, limit, offset: (page - 1) * limit };
 }
 
-const WHOLE_LIST = 1_000;
-
 /** The page that a list's query asks for; without paging, the first 1,000 rows. */
 export const readPageOrWhole = (asked: PageQuery): PageAsked & { limit: number; offset: number } =>
-  readPageQuery(asked, asked.page === undefined && asked.pageSize === undefined ? WHOLE_LIST : 100);
+  readPageQuery(asked, asked.page === undefined && asked.pageSize === undefined ? WHOLE_LIST : USUAL_PAGE);
 
 /** Common clients, such as fetch of Node, take 16 kB of headers; a longer answer would be lost to them whole. */
 const LONGEST_LINKS = 12_000;
@@ -83,17 +85,19 @@ function printLink({ req: { originalUrl, path } }: Response, rel: string, place:
   return `<${path}?${query.toString()}>; rel="${rel}"`;
 }
 
-/** Sets X-Total-Count and Link of a list. Beyond the count limit there is no last page to link to. */
+/** Sets X-Total-Count and Link of a list. Beyond the count limit there is no last page to link to. A list that was read whole goes on in usual pages. */
 export function setListHeaders<T>(response: Response, { rows, total }: Counted<T>, { page, pageSize }: PageAsked): T[] {
   const exact = total <= COUNT_LIMIT || response.req.get('prefer') === 'count=exact';
   response.setHeader('X-Total-Count', String(exact ? total : COUNT_LIMIT));
   if (!exact) response.setHeader('X-Total-Count-Exact', 'false');
-  const last = Math.max(1, Math.ceil(total / pageSize));
+  const size = pageSize === WHOLE_LIST ? USUAL_PAGE : pageSize;
+  const last = Math.max(1, Math.ceil(total / size));
+  const next = (page * pageSize) / size + 1;
   setLinks(response, {
-    first: { page: 1, pageSize },
-    prev: page > 1 && { page: page - 1, pageSize },
-    next: page < last && { page: page + 1, pageSize },
-    last: exact && { page: last, pageSize },
+    first: { page: 1, pageSize: size },
+    prev: page > 1 && { page: ((page - 1) * pageSize) / size, pageSize: size },
+    next: next <= last && { page: next, pageSize: size },
+    last: exact && { page: last, pageSize: size },
   });
   return rows;
 }
