@@ -4,7 +4,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { Context } from '../context.ts';
 
 /** Stages that Server-Timing reports, in the order in which a request meets them. */
-export type Stage = 'auth' | 'access' | 'plan' | 'wait' | 'engine' | 'send';
+export type Stage = 'auth' | 'access' | 'plan' | 'wait' | 'engine';
 
 /** What one request carries through the edge. */
 export interface Exchange {
@@ -38,7 +38,12 @@ export function chooseRequestId(request: Request): string {
 
 export const getContext = (request: Request): Context => (request.app.locals as { context: Context }).context;
 
-/** Adds what a stage took, in milliseconds. */
-export function noteTime(exchange: Exchange, stage: Stage, milliseconds: number): void {
-  exchange.timings.set(stage, (exchange.timings.get(stage) ?? 0) + milliseconds);
+/** Does the work of a stage, and adds how long it took, in milliseconds. */
+export async function measureStage<T>(exchange: Exchange, stage: Stage, work: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  try {
+    return await work();
+  } finally {
+    exchange.timings.set(stage, (exchange.timings.get(stage) ?? 0) + performance.now() - start);
+  }
 }

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { openTable, type OpenTable } from '../authorization/tables.ts';
 import { errors } from '../errors.ts';
-import { getContext, getExchange, noteTime } from './exchange.ts';
+import { getContext, getExchange, measureStage } from './exchange.ts';
 import { refuseUnknownParameters } from './requests/parameters.ts';
 
 const NO_TABLE = 'is required: raw_data, device, a macro id, an upload table id or name';
@@ -9,16 +9,16 @@ const NO_TABLE = 'is required: raw_data, device, a macro id, an upload table id 
 type TableRequest = Request & { table?: OpenTable };
 
 async function open(request: TableRequest, response: Response, where: 'query' | 'body'): Promise<void> {
-  const { caller } = getExchange(response);
+  const exchange = getExchange(response);
   const tableName = (request[where] as { tableName?: unknown } | undefined)?.tableName;
   if (typeof tableName !== 'string' || tableName === '' || tableName.length > 256)
     throw errors.invalidInput().with({
       problems: [{ path: where === 'query' ? '?tableName' : '/tableName', message: NO_TABLE }],
     });
   if (tableName.includes('\0')) throw errors.textHoldsNul();
-  const start = performance.now();
-  request.table = await openTable(getContext(request).admission, caller?.userId ?? '', String(request.params['id']), tableName);
-  noteTime(getExchange(response), 'access', performance.now() - start);
+  request.table = await measureStage(exchange, 'access', () =>
+    openTable(getContext(request).admission, exchange.caller?.userId ?? '', String(request.params['id']), tableName),
+  );
 }
 
 /**

@@ -463,6 +463,22 @@ describe('reads', () => {
     expect((await usage()).hits - hits).toBe(1);
   });
 
+  test('Server-Timing says what rows, values and files waited for', async () => {
+    const call = site.as(site.cast.owner);
+    const stages = async (path: string, query: Record<string, string>) => {
+      const { status, headers } = await call('GET', `/api/v1/experiments/${experimentId}/data${path}`, {
+        query: { tableName: 'spad', ...query },
+      });
+      expect(status).toBe(200);
+      return headers.get('server-timing')?.replaceAll(/;dur=[\d.]+/g, '');
+    };
+    const whole = 'auth, access, plan, wait, engine, total';
+    // not asked elsewhere, or the answer would be one that is kept
+    expect(await stages('', { columns: 'spad,note,plot' })).toBe(whole);
+    expect(await stages('/distinct', { column: 'spad', limit: '7' })).toBe(whole);
+    expect(await stages('', { format: 'csv' })).toBe(whole);
+  });
+
   test('the plan of a read, without its values', async () => {
     const filters = JSON.stringify([{ column: 'treatment', operator: 'equals', value: 'canary-value' }]);
     const answer = await read({ filters }, 'viewer', { accept: 'application/vnd.fieldlake.plan+json' });

@@ -5,7 +5,7 @@ import { errors } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { setCursorLinks, isUnmodified, sendStream, sliceList } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
-import { noteTime } from '../../http/exchange.ts';
+import { measureStage } from '../../http/exchange.ts';
 import { requireTable, getTable } from '../../http/tables.ts';
 import { framePage } from '../../lakehouse/read/page-frame.ts';
 import { describePlan, readDistinct, readPage, readStream, type Page } from '../../lakehouse/read/read.ts';
@@ -160,7 +160,7 @@ export class DataController extends ApiController {
     const accept = acceptedOf(this.request, query.format);
     const format = FORMATS.get(accept);
     const { asked, version } = placeRead(this.ctx, table, query, format !== undefined);
-    const source = await openSource(this.ctx, table, version);
+    const source = await measureStage(this.exchange, 'plan', () => openSource(this.ctx, table, version));
     this.response.setHeader('X-Table-Version', source.version);
     this.response.vary('Accept');
     if (accept === PLAN) {
@@ -177,20 +177,14 @@ export class DataController extends ApiController {
     const kept = format ? null : this.ctx.pages.find(key);
     if (kept) return this.#page(table, { page: kept, query, version: source.version });
     const release = await this.#share(table);
-    const start = performance.now();
     // what a HEAD or an answer without a trailer does not wait for ends with it
     const answeredAll = new AbortController();
     const options = { signal: AbortSignal.any([this.exchange.signal, answeredAll.signal]), tag: this.exchange.requestId };
     try {
       const chosen = await this.ctx.reads.choose(source, asked);
       if (format) {
-        const download = await readStream(chosen.warehouse, chosen.source, asked, {
-          ...options,
-          timeoutMs: STREAM_TIMEOUT_MS,
-          format,
-          raw: query.raw ?? false,
-        });
-        noteTime(this.exchange, 'engine', performance.now() - start);
+        const reading = { ...options, timeoutMs: STREAM_TIMEOUT_MS, format, raw: query.raw ?? false };
+        const download = await measureStage(this.exchange, 'engine', () => readStream(chosen.warehouse, chosen.source, asked, reading));
         const names = [
           { name: table.experimentName, id: table.experimentId },
           { name: table.name ?? table.identifier, id: table.identifier },
@@ -203,10 +197,8 @@ export class DataController extends ApiController {
         await sendStream(this.response, download.body, { trailers, isOnlyHere: true });
         return [];
       }
-      const page = await readPage(chosen.warehouse, chosen.source, asked, {
-        ...options,
-        timeoutMs: this.ctx.config.limits.statementTimeoutMs,
-      });
+      const reading = { ...options, timeoutMs: this.ctx.config.limits.statementTimeoutMs };
+      const page = await measureStage(this.exchange, 'engine', () => readPage(chosen.warehouse, chosen.source, asked, reading));
       return await this.#page(table, { page: this.ctx.pages.keep(key, page), query, version: source.version });
     } finally {
       answeredAll.abort();
@@ -232,7 +224,7 @@ export class DataController extends ApiController {
   @Middlewares(requireTable)
   public async listDistinctValues(@Path('id') _id: string, @Queries() query: DistinctQuery): Promise<DistinctValues> {
     const table = getTable(this.request);
-    const source = await openSource(this.ctx, table, query.asOf);
+    const source = await measureStage(this.exchange, 'plan', () => openSource(this.ctx, table, query.asOf));
     this.response.setHeader('X-Table-Version', source.version);
     const key = makeCacheKey(this.ctx, table, { source, asked: { distinct: query } });
     const kept = this.ctx.pages.findText(key);
@@ -240,11 +232,14 @@ export class DataController extends ApiController {
     const release = await this.#share(table);
     try {
       const chosen = await this.ctx.reads.choose(source);
-      const { values, truncated } = await readDistinct(chosen.warehouse, chosen.source, query.column, query.limit ?? 200, {
+      const reading = {
         signal: this.exchange.signal,
         timeoutMs: this.ctx.config.limits.statementTimeoutMs,
         tag: this.exchange.requestId,
-      });
+      };
+      const { values, truncated } = await measureStage(this.exchange, 'engine', () =>
+        readDistinct(chosen.warehouse, chosen.source, query.column, query.limit ?? 200, reading),
+      );
       const answer: DistinctValues = { values, truncated };
       this.ctx.pages.keepText(key, JSON.stringify(answer));
       return answer;
@@ -254,10 +249,7 @@ export class DataController extends ApiController {
   }
 
   /** Waits for a share of the engine; Server-Timing says how long. */
-  async #share(table: OpenTable): Promise<() => void> {
-    const asked = performance.now();
-    const release = await this.ctx.shares.acquire(findShare(this.caller, table), this.exchange.signal);
-    noteTime(this.exchange, 'wait', performance.now() - asked);
-    return release;
+  #share(table: OpenTable): Promise<() => void> {
+    return measureStage(this.exchange, 'wait', () => this.ctx.shares.acquire(findShare(this.caller, table), this.exchange.signal));
   }
 }

@@ -7,7 +7,7 @@ import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { admitKey, findKeyWait, touchKey, type Admission, type Question, type SessionAdmission } from './authentication.queries.ts';
 import { readJsonBody } from '../requests/body.ts';
-import { getContext, getExchange, noteTime } from '../exchange.ts';
+import { getContext, getExchange, measureStage } from '../exchange.ts';
 import { claimIdempotencyKey } from '../answers/idempotency.ts';
 import { requireTrustedOrigin } from './origins.ts';
 import { isTableRequest, refuseUnknownParameters } from '../requests/parameters.ts';
@@ -129,7 +129,6 @@ export async function expressAuthentication(
   const exchange = getExchange(response);
   exchange.route = (request.route as { path?: string } | undefined)?.path ?? request.path;
   if (name === 'webhookSignature') return admitWebhook(request);
-  const start = performance.now();
   // a type in the path that is unknown, or cannot be moved, is refused after 401, like a malformed id
   let guard: Guard | null = null;
   let badType: unknown;
@@ -140,8 +139,7 @@ export async function expressAuthentication(
   }
   const id = guard ? pathId(request, guard.parameter) : '';
   const question = guard && isUuid(id) ? { type: guard.type, resourceId: id, action: guard.action } : null;
-  const admission = await admit(request, response, question, name === 'session' ? 'session' : 'any');
-  noteTime(exchange, 'auth', performance.now() - start);
+  const admission = await measureStage(exchange, 'auth', () => admit(request, response, question, name === 'session' ? 'session' : 'any'));
   if (badType !== undefined) throw badType as Error;
   canonicalisePath(request);
   if (guard) requireGranted(admission, guard.type, guard.action);
