@@ -131,5 +131,5 @@ export interface DistinctValues {
 /** An experiment, with the first of its measurements where they were asked for. */
 export interface ExperimentWithData extends Experiment {
   /** With `include=data`: the first 100 measurements, where you may read them; absent otherwise. */
-  data?: DataPage;
+  data?: DataRows;
 }
