@@ -227,6 +227,8 @@ describe('join requests of an organization', () => {
     for (const person of [site.cast.member, site.cast.stranger, one])
       expect((await decide(person, made.body.id, 'approve')).body.code).toBe('ADMINS_ONLY');
     expect((await decide(site.cast.owner, made.body.id, 'perhaps')).status).toBe(400);
+    // who may not decide hears that first, whatever the decision would be
+    expect((await decide(site.cast.member, made.body.id, 'perhaps')).body.code).toBe('ADMINS_ONLY');
     expect((await decide(site.cast.owner, crypto.randomUUID(), 'approve')).body.code).toBe('JOIN_REQUEST_NOT_FOUND');
     expect((await decide(site.cast.admin, made.body.id, 'approve')).body).toMatchObject({
       status: 'approved',

@@ -1,8 +1,10 @@
-import { Body, Delete, Get, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
+import type { NextFunction, Request, Response } from 'express';
+import { Body, Delete, Get, Middlewares, Patch, Path, Post, Queries, Route, Security, SuccessResponse, Tags } from '@tsoa/runtime';
 import type { AuditAction } from '../../auth/audit.ts';
 import { errors, refuse } from '../../errors.ts';
 import { setListHeaders, sliceList, readPageOrWhole } from '../../http/answers/answers.ts';
 import { ApiController } from '../../http/controllers.ts';
+import { getContext, getExchange } from '../../http/exchange.ts';
 import type { PageQuery } from '../resources/resources.model.ts';
 import type { ListPage, Uuid } from '../sharing/sharing.model.ts';
 import { listJoinRequests } from './join-requests.queries.ts';
@@ -59,6 +61,14 @@ interface OrganizationAuditQuery extends PageQuery {
   from?: Date;
   /** End of the range, which does not belong to it. */
   to?: Date;
+}
+
+/** Decides whether the caller may decide requests to join, before the decision itself is looked at. */
+async function requireDecider(request: Request, response: Response, next: NextFunction): Promise<void> {
+  const { caller } = getExchange(response);
+  if (!caller) throw errors.unauthorized();
+  await requireAdmin(getContext(request).db, caller, String(request.params['id']));
+  next();
 }
 
 @Route('api/v1/organizations')
@@ -189,6 +199,7 @@ export class OrganizationsController extends ApiController {
    */
   @Patch('{id}/join-requests/{requestId}')
   @Security('caller')
+  @Middlewares(requireDecider)
   public async decideOrganizationJoinRequest(
     @Path() id: string,
     @Path() requestId: string,

@@ -105,7 +105,6 @@ export const decideRequest = (
   decided: { requestId: string; decision: 'approve' | 'reject' },
 ): Promise<OrganizationJoinRequest> =>
   ctx.db.transaction(async (tx) => {
-    await requireAdmin(tx, caller, organizationId);
     const request = await mustFindRequest(tx, organizationId, decided.requestId);
     const account = await lockAccount(tx, request.user.id);
     if (!(await lockOrganization(tx, organizationId))) throw errors.organizationNotFound();
