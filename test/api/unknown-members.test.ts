@@ -71,3 +71,33 @@ test('an archived experiment is opened again by a status beside what is not know
   expect((await owner()('PATCH', experiment, { body: { status: 'active', name: 'Open' } })).body.code).toBe('EXPERIMENT_ARCHIVED');
   expect((await owner()('PATCH', experiment, { body: { status: 'active', nonsense: 1 } })).body.status).toBe('active');
 });
+
+test('a member called __proto__ is refused where it would be left out, and other odd names are kept', async () => {
+  const experiment = await make('/api/v1/experiments', { name: 'Odd names' });
+  const odd = { constructor: 1, prototype: 2, toString: 3 };
+  const proto: unknown = JSON.parse('{"__proto__": 4}');
+  const chart = (config: unknown) => ({
+    name: 'Chart',
+    chartFamily: 'basic',
+    chartType: 'line',
+    config,
+    dataConfig: { tableName: 'raw_data', dataSources: [column('latitude', 'x')] },
+  });
+  const table = (row: unknown) => ({
+    metadata: {
+      name: 'Plots',
+      columns: [{ id: 'constructor', name: 'plot', type: 'string' }],
+      rows: [{ _id: '1' }, row],
+      identifierColumnId: 'constructor',
+      experimentQuestionId: 'plot',
+    },
+  });
+  const send = (path: string, body: object) => owner()('POST', `${experiment}/${path}`, { body });
+  expect((await send('visualizations', chart(odd))).body.config).toEqual(odd);
+  expect((await send('metadata', table({ _id: '2', ...odd }))).body.metadata.rows[1]).toEqual({ _id: '2', ...odd });
+  expect((await send('visualizations', chart(proto))).body).toMatchObject({ status: 400, errors: [{ path: '/config' }] });
+  expect((await send('metadata', table(Object.assign(proto as object, { _id: '2' })))).body).toMatchObject({
+    status: 400,
+    errors: [{ path: '/metadata/rows/1', message: expect.stringContaining('__proto__') }],
+  });
+});

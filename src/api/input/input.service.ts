@@ -31,6 +31,17 @@ function problemsOf(root: string, issues: readonly z.core.$ZodIssue[]): Problem[
 /** Makes the refusal of a body that breaks rules which no schema can express. */
 export const refuseBody = (problems: readonly Problem[]) => errors.invalidInput().with({ problems });
 
+/** Finds what holds a member called `__proto__`, which zod would leave out without a word. */
+function findProto(value: unknown): string[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '__proto__') return [];
+    const path = findProto(inner);
+    if (path) return [key, ...path];
+  }
+  return undefined;
+}
+
 /**
  * Reads a JSON value by a bounded shape. The published API document is made from the same shape, so a body has been checked by it already. Defaults are filled
  * in. Members that the shape does not know are left out, or refused where it is strict. `root` is the path that problems start with (`/widgets`). Errors: invalid input, naming up to
@@ -38,6 +49,9 @@ export const refuseBody = (problems: readonly Problem[]) => errors.invalidInput(
  */
 export function readShape<T>(schema: z.ZodType<T>, value: unknown, root = ''): T {
   if (isNestedDeeper(value, DEEPEST)) throw refuseBody([{ path: root, message: `is nested deeper than ${DEEPEST} levels` }]);
+  const proto = findProto(value);
+  if (proto)
+    throw refuseBody([{ path: pathOf(root, proto), message: "has a member '__proto__', which is not kept; give it another name" }]);
   const result = schema.safeParse(value);
   if (!result.success) throw refuseBody(problemsOf(root, result.error.issues));
   return result.data;
