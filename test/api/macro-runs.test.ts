@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/sql.ts';
-import { noteWithheld } from '../../src/api/macro-runs/macro-runs.queries.ts';
+import { insertReprocess, insertWork, noteWithheld, startReprocess } from '../../src/api/macro-runs/macro-runs.queries.ts';
 import { storeMessages } from '../../src/ingest/messages/store.ts';
 import { grant } from '../support/cast.ts';
 import { dataFilesOf } from '../support/lake-files.ts';
@@ -465,6 +465,37 @@ describe.concurrent('running a macro again', () => {
     });
     expect((await owner('PATCH', `/api/v1/experiments/${experimentId}`, { body: { status: 'archived' } })).status).toBe(200);
     expect((await ask(owner)).body.code).toBe('EXPERIMENT_ARCHIVED');
+  });
+
+  test('ends for whoever loses the experiment meanwhile, and what it had not reached stays', async () => {
+    const { cast, db } = test$;
+    const experimentId = await makeExperiment();
+    const macroId = await makeMacro('return { v: "first" };');
+    await send(experimentId, [{ timestamp: minute(0), sample: { x: 1 }, macros: [{ id: macroId }] }]);
+    await settled(experimentId);
+    const [measured] = await rowsOf(experimentId, 'raw_data');
+    await grant(db, { id: experimentId, type: 'experiment' }, { user: cast.viewer.id }, 'viewer');
+    await grant(db, { id: macroId, type: 'macro' }, { user: cast.viewer.id }, 'viewer');
+    const runRest = async (scope: 'naming' | 'matching') => {
+      const asked = { experimentId, macroId, codeVersion: 1, includeDelivered: false, scope, filters: null, createdBy: cast.viewer.id };
+      const id = randomUUID();
+      await db.transaction(async (tx) => {
+        await insertReprocess(tx, { ...asked, id });
+        await startReprocess(tx, id, 1);
+        const times = { from: measured!['timestamp'], to: measured!['timestamp'] };
+        const work = { id: randomUUID(), macroId, workbookVersionId: null, senderId: cast.viewer.id, reprocessId: id };
+        await insertWork(tx, experimentId, [{ ...work, ...times, rowIds: [measured!['id']] }]);
+      });
+      await settled(experimentId);
+      const [row] = await rowsOf(experimentId, macroId);
+      return [row!['v'], (await owner('GET', `${path(experimentId, macroId)}/${id}`)).body];
+    };
+    expect((await owner('PUT', `/api/v1/macros/${macroId}`, { body: { code: 'return { v: "second" };' } })).status).toBe(200);
+    expect(await runRest('matching')).toMatchObject(['second', { status: 'completed', failedRows: 0 }]);
+    await db.run(sql('test.ungrant')`delete from grants where resource_id = ${experimentId}`);
+    expect((await owner('PUT', `/api/v1/macros/${macroId}`, { body: { code: 'return { v: "third" };' } })).status).toBe(200);
+    for (const scope of ['matching', 'naming'] as const)
+      expect(await runRest(scope)).toMatchObject(['second', { failedRows: 1, note: expect.stringContaining('no longer contribute') }]);
   });
 });
 

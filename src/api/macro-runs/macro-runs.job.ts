@@ -1,6 +1,7 @@
 /** Runs macros on stored measurements. */
 import { randomUUIDv7 } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
+import { isAllowed } from '../../authorization/access.ts';
 import { openTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../database/uuid.ts';
@@ -67,12 +68,14 @@ const WITHHELD = Symbol('withheld');
 
 /**
  * Finds the code that a piece is to run, or answers why it cannot run. Answers `WITHHELD` when the person for whom it would run may not read it and no manager
- * has allowed it.
+ * has allowed it, or when whoever asked for the run may no longer write into the experiment.
  */
 async function codeOf(
   { db }: Context,
   { experimentId, macroId, workbookVersionId, senderId, reprocessId }: Work,
 ): Promise<Code | string | typeof WITHHELD> {
+  if (reprocessId !== null && (senderId === null || !(await isAllowed(db, senderId, 'experiment', experimentId, 'contribute'))))
+    return WITHHELD;
   const isThere = await hasMacro(db, macroId);
   if (workbookVersionId === null || reprocessId !== null) {
     if (!isThere) return 'There is no such macro.';

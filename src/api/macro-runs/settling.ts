@@ -92,11 +92,13 @@ async function endWithoutRows(ctx: Context, { id, reprocessId, rowIds }: Work, {
   });
 }
 
+const NO_LONGER = 'Whoever asked for this run may no longer read the macro, or no longer contribute to the experiment.';
+
 /** Ends a piece whose sender may not run its macro. */
 export const leaveWithheld = (ctx: Context, piece: Work): Promise<void> => {
   const { experimentId, macroId, rowIds } = piece;
   return endWithoutRows(ctx, piece, {
-    note: null,
+    note: NO_LONGER,
     noteNew: (tx) => noteWithheld(tx, { experimentId, macroId, measurements: rowIds.length }),
   });
 };
