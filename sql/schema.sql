@@ -1209,6 +1209,7 @@ table webhook_endpoints
   created_at timestamp with time zone not null default now()
   updated_at timestamp with time zone not null default now()
   version bigint not null default 1
+  is_slow boolean not null default false
   constraint webhook_endpoints_description_check CHECK ((length(description) <= 1000))
   constraint webhook_endpoints_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2000)))
   constraint webhook_endpoints_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL

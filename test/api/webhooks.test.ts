@@ -390,6 +390,33 @@ describe('an endpoint that does wrong', () => {
     await healthy.stop();
   });
 
+  test('accepts slowly, and delays nobody', async () => {
+    const prompt = await startReceiver();
+    const slow: { id: string }[] = [];
+    for (let count = 0; count < 8; count += 1) slow.push(await register({ kinds: ['experiment.archived'] }));
+    await register({ url: prompt.url });
+    const archive = async () => owner()('PATCH', `/api/v1/experiments/${await experiment()}`, { body: { status: 'archived' } });
+    receiver.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 1_200);
+    await archive();
+    for (const { id } of slow)
+      await until(
+        () => deliveries(id),
+        ([last]) => last.status === 'delivered',
+      );
+    await prompt.hears(1);
+    // now they hang until the other one was served
+    receiver.answer = () => undefined;
+    const before = receiver.heard.length;
+    await archive();
+    await receiver.hears(before + 1);
+    await prompt.hears(2);
+    const last = prompt.heard.length;
+    await experiment('three');
+    await prompt.hears(last + 1);
+    expect(receiver.heard.length - before).toBeLessThan(8);
+    await prompt.stop();
+  });
+
   test('answers when its claim has run out: whoever has it by then keeps it', async () => {
     const kept = [];
     for (const isTaken of [false, true]) {

@@ -48,6 +48,8 @@ export interface TakenEndpoint {
   /** Sealed; null when there is no old secret that is still valid. */
   oldSecret: string | null;
   failures: number;
+  /** Whether the last call that it accepted took long. */
+  isSlow: boolean;
 }
 
 /** Claims an endpoint for so many seconds in order to call it. Answers nothing when another worker has it, or when it may not be called now. */
@@ -55,7 +57,7 @@ export const takeEndpoint = (db: Queryable, endpointId: string, seconds: number)
   db.one<TakenEndpoint>(sql('webhooks.takeEndpoint')`
     update webhook_endpoints set busy_until = now() + make_interval(secs => ${seconds})
     where id = ${endpointId} and is_enabled and coalesce(busy_until <= now(), true) and coalesce(held_until <= now(), true)
-    returning id, busy_until::text as "busyUntil", organization_id as "organizationId", url, secret, case when old_secret_until > now() then old_secret end as "oldSecret", failures`);
+    returning id, busy_until::text as "busyUntil", organization_id as "organizationId", url, secret, case when old_secret_until > now() then old_secret end as "oldSecret", failures, is_slow as "isSlow"`);
 
 /** Gives an endpoint back, unless the claim ran out and another worker has it now. */
 export const releaseEndpoint = (db: Queryable, { id, busyUntil }: TakenEndpoint) =>
@@ -99,9 +101,9 @@ interface Called {
 }
 
 /** Records a successful call. Answers undefined when the endpoint is gone. */
-export const noteSuccess = (db: Queryable, endpointId: string) =>
+export const noteSuccess = (db: Queryable, endpointId: string, isSlow: boolean) =>
   db.one<Called>(sql('webhooks.noteSuccess')`
-    update webhook_endpoints set failures = 0, failing_since = null, held_until = null, last_success_at = now()
+    update webhook_endpoints set failures = 0, failing_since = null, held_until = null, last_success_at = now(), is_slow = ${isSlow}
     where id = ${endpointId} returning is_enabled as "isEnabled", failures, 0 as "failingSeconds"`);
 
 /** Counts a failure, leaves the endpoint alone for a while, and says how long it has been failing. Answers undefined when it is gone, or has another URL. */

@@ -27,6 +27,8 @@ const RETRY_AFTER = [5, 30, 120, 600, 3_600, 10_800, 28_800, 86_400];
 const LONGEST_HOLD = 60;
 const DISABLE = { failures: 10, seconds: 3 * 86_400 };
 const GONE = 410;
+/** An endpoint that takes longer to accept a message is called among those that fail. */
+const SLOW_MS = 1_000;
 /** After so many messages, or so long, an endpoint gives way to others. */
 const AT_ONCE = 50;
 const TURN_MS = 10_000;
@@ -55,7 +57,7 @@ const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outc
     // the endpoint is locked before its messages, as in every transaction that changes both; otherwise they could deadlock
     const called =
       outcome.failure === null
-        ? await noteSuccess(tx, endpoint.id)
+        ? await noteSuccess(tx, endpoint.id, outcome.milliseconds > SLOW_MS)
         : await noteFailure(tx, endpoint, Math.min(2 ** Math.min(endpoint.failures, 10), LONGEST_HOLD));
     // how an address fails that was replaced during the call says nothing of the new one, to which the message still goes
     if (!called) return;
@@ -76,11 +78,16 @@ const record = (ctx: Context, endpoint: TakenEndpoint, message: DueMessage, outc
 
 /**
  * Sends the messages that are due for one endpoint, one after the other. After a failure the endpoint is left alone for a while. Does nothing when another
- * worker is calling it. A crash leaves messages waiting, so that each is sent at least once.
+ * worker is calling it, and leaves one that was slow to the queue of those that fail, unless the call comes from there. A crash leaves messages waiting, so
+ * that each is sent at least once.
  */
-export async function deliverTo(ctx: Context, endpointId: string, signal: AbortSignal): Promise<void> {
+export async function deliverTo(ctx: Context, endpointId: string, signal: AbortSignal, isRetry: boolean): Promise<void> {
   const endpoint = await takeEndpoint(ctx.db, endpointId, CLAIM_SECONDS);
   if (!endpoint) return;
+  if (endpoint.isSlow && !isRetry) {
+    await releaseEndpoint(ctx.db, endpoint);
+    return wake(ctx, { endpointId, isFailing: true });
+  }
   const end = performance.now() + TURN_MS;
   try {
     for (let sent = 0; sent < AT_ONCE && performance.now() < end && !signal.aborted; sent += 1) {
@@ -88,7 +95,7 @@ export async function deliverTo(ctx: Context, endpointId: string, signal: AbortS
       if (!message) return;
       const outcome = await call(ctx, endpoint, message, signal);
       await record(ctx, endpoint, message, outcome);
-      if (outcome.failure !== null) return;
+      if (outcome.failure !== null || outcome.milliseconds > SLOW_MS) return;
     }
   } catch (error) {
     // a call that was cut off by a stop is no attempt

@@ -8,13 +8,13 @@ const delivering =
   (ctx: Context): JobHandler => ({
     name,
     concurrency,
-    run: (payload, signal) => deliverTo(ctx, (payload as { endpointId: string }).endpointId, signal),
+    run: (payload, signal) => deliverTo(ctx, (payload as { endpointId: string }).endpointId, signal, name === RETRY),
   });
 
-/** Calls endpoints that answered the last time. */
+/** Calls endpoints that answered soon the last time. */
 export const deliverJob = delivering(DELIVER, 4);
 
-/** Calls endpoints that failed the last time. Endpoints that hang delay only each other here. */
+/** Calls endpoints that failed or were slow the last time. Endpoints that hang delay only each other here. */
 export const retryJob = delivering(RETRY, 3);
 
 export const forgetDeliveriesJob = (ctx: Context): JobHandler => ({
