@@ -193,6 +193,19 @@ const texts = fc
 const HIDDEN =
   /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_C}\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff]|(?![\u200c\u200d\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}])(?=\p{Default_Ignorable_Code_Point})[\p{Cf}\p{Cn}]/u;
 
+test('an uploaded file is called by what can be seen of its name', async () => {
+  const form = new FormData();
+  form.append('sourceKind', 'csv');
+  form.append('targetKind', 'new');
+  form.append('targetName', 'seen');
+  for (const name of ['a\u202evsc.exe.csv', 'b\u200b.csv', 'Weizen über 東京.csv', ' c.csv'])
+    form.append('files', new Blob([`n\n${name.length}\n`]), name);
+  const sent = await owner('POST', `${experiment}/data/uploads`, { body: form });
+  expect(sent.status, sent.text).toBe(201);
+  const names = ['a vsc.exe.csv', 'b .csv', 'Weizen über 東京.csv', ' c.csv'];
+  expect(sent.body.files.map(({ fileName }: { fileName: string }) => fileName).toSorted()).toEqual(names.toSorted());
+});
+
 test('the rule is what the categories of Unicode say is hidden, whatever the text, and engines that read halves of characters find the same', () => {
   const whole = new RegExp(NAME_PATTERN, 'u');
   const halves = new RegExp(NAME_PATTERN);

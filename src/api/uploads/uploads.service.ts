@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isStillGood, type Caller, type HeldKey } from '../../auth/caller.ts';
 import { requireAccess } from '../../authorization/access.ts';
 import type { Context } from '../../context.ts';
+import { cleanName, isName } from '../../contract/names.ts';
 import { findEarlierNow } from '../../database/clock.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { ApiError, errors, refuse } from '../../errors.ts';
@@ -126,11 +127,11 @@ async function begin(ctx: Context, caller: Caller, experimentId: string, fields:
 
 export type FilePart = Extract<UploadPart, { kind: 'file' }>;
 
-/** Checks a file's name, and answers what the file is called in its upload. Errors: uploadRefused. */
+/** Checks a file's name, and answers what the file is called in its upload, with blanks for marks that are not seen. Errors: uploadRefused. */
 export function checkName(sourceKind: SourceKind, { filename }: FilePart) {
   const named = nameFile(sourceKind, filename);
   if ('refused' in named) throw errors.uploadRefused(`The file '${filename.slice(0, 100)}' is refused: ${named.refused}.`);
-  return named;
+  return { path: isName(named.path) ? named.path : cleanName(named.path) };
 }
 
 /** Hashes one file of a call that may be a repeat, and stores nothing. */
