@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApiKey, revokeKey } from '../../src/api/credentials/credentials.service.ts';
+import { sql } from '../../src/database/sql.ts';
 import { makePerson } from '../support/cast.ts';
 import { sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
 
@@ -35,6 +36,17 @@ test('of 130 calls at once on one key exactly 100 pass, also when two processes 
     expect(headers.get('ratelimit-policy')).toBe('"key";q=100;w=60');
   }
   for (const answer of refused) await answer.body?.cancel();
+});
+
+test('a key that was used before the clock of Postgres was set back by an hour has its limit of each minute', async () => {
+  const limited = await key();
+  const answers = await Promise.all(Array.from({ length: 100 }, () => call(servers[0]!, limited)));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect((await call(servers[0]!, limited)).status).toBe(429);
+  // as the window stands once the clock was set back
+  await site.database.db.run(sql('t')`update api_key_windows set second = second + 3600`);
+  const later = await Promise.all(Array.from({ length: 101 }, () => call(servers[0]!, limited)));
+  expect(later.filter(({ status }) => status === 200)).toHaveLength(100);
 });
 
 test('a revoked key is refused on the very next call, in every process', async () => {

@@ -27,6 +27,9 @@ interface KeyQuestion {
   question: Question | null;
 }
 
+/** Seconds since the last request of a window. One that is more than a minute ahead is over: the clock was set back. */
+const passed = fragment`case when excluded.second < w.second - 60 then 61 else excluded.second - w.second end`;
+
 /** Finds the keys, counts a request in the window of each and decides the questions. Each key is named once. */
 const admitKeys = async (db: Queryable, asked: readonly KeyQuestion[], statement: Labelled): Promise<ReadonlyMap<string, Admission>> => {
   const of = <T>(value: (question: Question) => T) => asked.map(({ question }) => (question ? value(question) : null));
@@ -45,9 +48,9 @@ const admitKeys = async (db: Queryable, asked: readonly KeyQuestion[], statement
       insert into api_key_windows as w (key_id, second, accepted)
       select id, second, 1::bigint || array_fill(0::bigint, array[61]) from k order by id
       on conflict (key_id) do update set
-        second = greatest(w.second, excluded.second),
-        accepted = window_counted(w.accepted, excluded.second - w.second)
-      where window_used(w.accepted, excluded.second - w.second) < (select rate_limit from k where k.id = w.key_id)
+        second = case when ${passed} > 60 then excluded.second else greatest(w.second, excluded.second) end,
+        accepted = window_counted(w.accepted, ${passed})
+      where window_used(w.accepted, ${passed}) < (select rate_limit from k where k.id = w.key_id)
       returning key_id, window_used(accepted, 0)::integer as used
     )
     select k.turn::integer, k.id as "keyId", k.user_id as "userId", k.rate_limit as "rateLimit", k.touch,
