@@ -19,20 +19,19 @@ let server: ServerProcess;
 let cast: Cast;
 let experimentId: string;
 
+const faked = () => ({
+  LD_PRELOAD: FAKETIME,
+  FAKETIME_TIMESTAMP_FILE: join(site.folder, 'clock'),
+  FAKETIME_NO_CACHE: '1',
+  DONT_FAKE_MONOTONIC: '1',
+  FAKETIME_DONT_FAKE_MONOTONIC: '1',
+});
 const set = (offset: string) => writeFileSync(join(site.folder, 'clock'), `${offset}\n`);
 
 beforeAll(async () => {
   site = await sharedSite();
   set('+0');
-  server = await spawnServer({
-    ...site.environment,
-    LD_PRELOAD: FAKETIME,
-    FAKETIME_TIMESTAMP_FILE: join(site.folder, 'clock'),
-    FAKETIME_NO_CACHE: '1',
-    DONT_FAKE_MONOTONIC: '1',
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    SIGN_INS_PER_MINUTE: '100000',
-  });
+  server = await spawnServer({ ...site.environment, ...faked(), SIGN_INS_PER_MINUTE: '100000' });
   cast = await makeCast(site.database.db);
   const made = await send('POST', '/api/v1/experiments', { body: { name: 'Clock', organizationId: cast.leafLab } });
   experimentId = made.body.id;
@@ -165,6 +164,20 @@ test('a machine whose clock is forty days ahead forgets no version before its ti
     await runJob('lake.sweep');
     expect(await rowsBefore()).toBe(2);
   } finally {
+    set('+0');
+  }
+});
+
+test('a worker whose clock is an hour ahead of the server sends the codes that people ask for there', async () => {
+  await server.kill('SIGTERM');
+  server = await spawnServer({ ...site.environment, WORKER: 'off' });
+  set('+3600');
+  const worker = await spawnServer({ ...site.environment, ...faked(), BASE_URL: server.baseUrl }, 'worker');
+  try {
+    const apart = 'apart@example.com';
+    expect((await signIn(apart, await codeFor(apart))).status).toBe(200);
+  } finally {
+    await worker.kill('SIGTERM');
     set('+0');
   }
 });

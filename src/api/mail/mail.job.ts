@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
+import { findNow } from '../../database/clock.ts';
 import type { JobHandler } from '../../jobs/queue.ts';
 import { isLetterName, writeLetter } from '../../mail/letters/catalogue.ts';
 import {
@@ -23,7 +24,7 @@ async function send(ctx: Context, { sealed }: SendLetter): Promise<void> {
     ctx.log.error({ job: SEND_LETTER }, 'a queued letter cannot be opened: the secret has changed, or its kind is unknown');
     return;
   }
-  if (content.until < Date.now()) {
+  if (content.until < (await findNow(ctx.db))) {
     ctx.log.warn({ job: SEND_LETTER, letter: content.letter }, 'a letter was dropped: it waited too long to be of use');
     return;
   }

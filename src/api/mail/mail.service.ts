@@ -1,5 +1,6 @@
 import { signText, seal } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
+import { findNow } from '../../database/clock.ts';
 import type { Queryable } from '../../database/database.ts';
 import { ApiError } from '../../errors.ts';
 import type { LetterData, LetterName } from '../../mail/letters/catalogue.ts';
@@ -28,7 +29,7 @@ export interface SealedLetter {
   to: string;
   letter: string;
   data: object;
-  /** Milliseconds since 1970; a letter that is not out by then is dropped. */
+  /** Milliseconds since 1970, by the clock of Postgres; a letter that is not out by then is dropped. */
   until: number;
 }
 
@@ -46,7 +47,7 @@ export async function enqueueLetter<N extends LetterName>(
   tx: Queryable,
   { to, letter, data, worthSeconds = 86_400 }: NewLetter<N>,
 ): Promise<void> {
-  const content: SealedLetter = { to, letter, data, until: Date.now() + worthSeconds * 1000 };
+  const content: SealedLetter = { to, letter, data, until: (await findNow(tx)) + worthSeconds * 1000 };
   const payload: SendLetter = { sealed: seal(ctx.config.secret, 'letter', content), recipient: hashRecipient(ctx, to) };
   // a code is worth little after a while, and goes before whatever else waits
   await ctx.jobs.enqueue(SEND_LETTER, payload, { tx, turn: letter === 'sign-in-code' ? 0 : 1 });
