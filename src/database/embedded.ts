@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -59,6 +59,8 @@ const LONGEST_PAUSE_MS = 5_000;
 /** With the pauses, a server that ends as soon as it is started is tried for 26 s. */
 const TRIES = 10;
 const START_MS = 60_000;
+/** How the log ends of a server that no further try starts: its folder was made by another version of Postgres, or is another account's. */
+const HOPELESS = /(files are incompatible with server|Permission denied)\n$/;
 
 async function connect(url: string): Promise<pg.Client | undefined> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
@@ -112,6 +114,7 @@ async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?
         : findServerPid(binaries.cluster) === undefined;
     const reached = await waitFor(async () => (await connect(url)) ?? (ended() || signal?.aborted ? null : undefined), START_MS);
     if (reached) return reached;
+    if (HOPELESS.test(readFileSync(join(dataDir, 'postgres.log'), 'utf8'))) break;
   }
   throw unstartable(dataDir);
 }

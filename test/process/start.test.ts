@@ -97,6 +97,20 @@ describe.concurrent('the embedded Postgres', () => {
     );
   }, 120_000);
 
+  test('of another version of Postgres ends the start at the first try', async () => {
+    const dataDir = folder();
+    const first = await spawnServer({ DATA_DIR: dataDir });
+    await first.kill('SIGTERM');
+    writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
+    const { code, text } = await failing({ DATA_DIR: dataDir });
+    expect([code, text.trim()]).toEqual([
+      1,
+      `fieldlake cannot start: The embedded Postgres did not start; ${join(dataDir, 'postgres.log')} says why.`,
+    ]);
+    const tries = readFileSync(join(dataDir, 'postgres.log'), 'utf8').match(/incompatible with server/g);
+    expect(tries).toHaveLength(1);
+  }, 120_000);
+
   test('the sample comes by itself, with a private quickstart file whose keys work', async () => {
     const dataDir = folder();
     const server = await spawnServer({ DATA_DIR: dataDir, SAMPLE_DATA: 'on' });
