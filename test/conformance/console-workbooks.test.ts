@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSession } from '../../src/auth/sessions.ts';
 import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
 import { grant, type Person } from '../support/cast.ts';
-import { launchChromium, looksRight, openVisitor, type Size, type Visitor, writeOver, pickSizes } from '../support/chromium.ts';
+import { launchChromium, looksRight, openVisitor, pickSizes, SIZES, type Size, type Visitor, writeOver } from '../support/chromium.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>"\'';
 
@@ -84,6 +84,18 @@ describe.each(pickSizes('desk'))('workbooks at a %s', (size: Size) => {
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
     await expect.poll(focused).toBe('Move cell 1 up');
+    // it is followed to the end
+    await page.getByRole('button', { name: 'Move cell 3 down' }).focus();
+    for (const place of [4, 5]) {
+      await page.keyboard.press('Enter');
+      await expect.poll(focused).toBe(`Move cell ${place} down`);
+      const { top, bottom } = await page.evaluate<{ top: number; bottom: number }>('document.activeElement.getBoundingClientRect()');
+      expect({ place, isSeen: top >= 0 && bottom <= SIZES[size].height }).toEqual({ place, isSeen: true });
+    }
+    for (const place of [4, 3]) {
+      await page.getByRole('button', { name: `Move cell ${place + 1} up` }).click();
+      await page.getByRole('button', { name: `Move cell ${place} up` }).waitFor();
+    }
     await page.getByRole('button', { name: 'Move cell 4 up' }).focus();
     for (const place of [3, 2, 1]) {
       await page.keyboard.press('Enter');

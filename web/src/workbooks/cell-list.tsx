@@ -47,10 +47,11 @@ interface CellListProps {
 
 /** The cells of a workbook, in order. */
 export function CellList({ cells, problems, change }: CellListProps) {
-  // a button that is moved in the page loses the focus
+  // a button that is moved in the page loses the focus; where the other cell is moved instead it keeps it, out of sight
   const pressed = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     pressed.current?.focus();
+    pressed.current?.scrollIntoView({ block: 'nearest' });
     pressed.current = null;
   }, [cells]);
   const move = (from: number, to: number, button: HTMLElement) => {
