@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { launchChromium, looksRight, openVisitor, SIZES } from '../support/chromium.ts';
 import { nextCode } from '../support/outbox.ts';
@@ -113,17 +113,40 @@ test('leads from a table to a chart that is kept', async () => {
   await page.getByRole('link', { name: 'SPAD by genotype' }).click();
   await expect.poll(() => marks(page, 'rect').count()).toBe(groups[0].totalRows);
 
-  // what somebody else changed meanwhile is not overwritten, and what was typed stays
+  // what somebody else changed meanwhile is not overwritten, also where the page has read it since, and what was typed stays
   const saved = new URL(page.url()).searchParams.get('saved')!.replaceAll('"', '');
-  await page.getByLabel('Name', { exact: true }).fill('Mine');
-  const elsewhere = await send(page, 'PATCH', `/api/v1/experiments/${experiment}/visualizations/${saved}`, { description: 'theirs' });
-  expect(elsewhere.status).toBe(200);
-  await page.getByRole('button', { name: 'Save changes' }).click();
-  await page
-    .getByRole('alert')
-    .getByText(/Reload, then make your change again/)
-    .waitFor();
-  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mine');
+  const path = `/api/v1/experiments/${experiment}/visualizations/${saved}`;
+  const isRead = (response: Response) => response.request().method() === 'GET' && response.url().endsWith(path);
+  const changeElsewhere = async (title: string) => {
+    const read = page.waitForResponse(isRead);
+    expect((await send(page, 'PATCH', path, { config: { title } })).status).toBe(200);
+    // as when somebody signs in in another tab
+    await page.evaluate("new BroadcastChannel('session').postMessage(null)");
+    await read;
+  };
+  const title = page.getByLabel('Title', { exact: true });
+  const save = page.getByRole('button', { name: 'Save changes' });
+  const conflict = page.getByRole('alert').filter({ hasText: 'What you did is still here.' });
+  await title.fill('Mine');
+  await title.press('Enter');
+  await expect.poll(() => page.url()).toContain('Mine');
+  await changeElsewhere('Theirs');
+  await save.click();
+  const popup = page.waitForEvent('popup');
+  await conflict.getByRole('link', { name: 'See theirs in another tab' }).click();
+  const other = await popup;
+  await expect.poll(() => other.getByLabel('Title', { exact: true }).inputValue()).toBe('Theirs');
+  await other.close();
+  expect(await title.inputValue()).toBe('Mine');
+  await conflict.getByRole('button', { name: 'Save mine over it' }).click();
+  await page.getByText('The chart is saved.').waitFor();
+  await conflict.waitFor({ state: 'detached' });
+  expect((await send(page, 'GET', path)).body).toMatchObject({ config: { title: 'Mine' } });
+  await changeElsewhere('Theirs again');
+  await save.click();
+  await conflict.getByRole('button', { name: 'Drop mine and show theirs' }).click();
+  await expect.poll(() => title.inputValue()).toBe('Theirs again');
+  await conflict.waitFor({ state: 'detached' });
 
   // every picture by keyboard and at a phone's width
   await page.setViewportSize(SIZES.phone);

@@ -4,18 +4,11 @@ import { experimentQuery, tablesQuery } from '../experiments/queries.ts';
 import { dayText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
-import { chartsQuery, type ChartListed } from './queries.ts';
-import { chartSearch } from './search.ts';
+import { chartsQuery } from './queries.ts';
+import { searchOf } from './search.ts';
 
 const route = getRouteApi('/guarded/experiments/$id/charts');
 const said = words.charts;
-
-/** The address of a stored chart. */
-function searchOf({ id, chartType, config, dataConfig }: ChartListed) {
-  const { dataSources, filters, aggregation } = dataConfig;
-  const sources = dataSources.map(({ tableName: _table, ...source }) => source);
-  return chartSearch.parse({ type: chartType, sources, filters, aggregation, look: config, saved: id });
-}
 
 /** The charts of an experiment, newest first. */
 export function ChartsPage() {

@@ -79,7 +79,7 @@ export function ChartPage() {
   const maySay = capabilities.canContribute && experiment.status !== 'archived' && columns.some((column) => column.name === 'annotations');
   const missing = missingOf(search.type, measured);
   const usual = usualName(search.type, measured);
-  const name = stored.data?.name ?? usual;
+  const name = stored.data?.chart.name ?? usual;
   const chart = chartBody(table, search, name.slice(0, 255));
   const { asOf } = search;
   const drawn = { ...chart, asOf };
@@ -195,7 +195,7 @@ export function ChartPage() {
               saved={search.saved}
               stored={stored.data}
               error={stored.error}
-              show={(made) => change(() => ({ saved: made }), true)}
+              show={(shown) => change(() => shown, true)}
             />
           ) : null}
         </div>

@@ -71,7 +71,7 @@ export const savedQuery = (id: string, visualizationId: string) =>
     queryFn: async ({ signal }) => {
       const { data, response } = await api.GET(CHART, { params: { path: { id, visualizationId } }, signal });
       if (data === undefined) throw new Error('The answer holds no chart.');
-      return { name: data.name, tag: response.headers.get('etag') ?? '*' };
+      return { chart: data, tag: response.headers.get('etag') ?? '*' };
     },
   });
 
@@ -94,10 +94,11 @@ const target = (id: string, visualizationId: string, tag: string) => ({
   headers: { 'if-match': tag },
 });
 
-/** Changes a stored chart, unless somebody else did so since its tag was read. */
-export async function changeChart(id: string, visualizationId: string, tag: string, chart: NewChart): Promise<void> {
-  await api.PATCH(CHART, { ...target(id, visualizationId, tag), body: chart });
+/** Changes a stored chart, unless somebody else did so since its tag was read. Answers its new tag. */
+export async function changeChart(id: string, visualizationId: string, tag: string, chart: NewChart): Promise<string> {
+  const { response } = await api.PATCH(CHART, { ...target(id, visualizationId, tag), body: chart });
   await renew(id);
+  return response.headers.get('etag') ?? '*';
 }
 
 export async function removeChart(id: string, visualizationId: string, tag: string): Promise<void> {

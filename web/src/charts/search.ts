@@ -2,6 +2,7 @@ import { z } from 'zod/mini';
 import { CHART_ERRORS, CHART_TYPES, SOURCE_ROLES, type ChartType } from '../../../src/api/visualizations/visualizations.model.ts';
 import { BUCKETS, FUNCTIONS } from '../table/aggregates.ts';
 import { filter, name } from '../table/search.ts';
+import type { ChartListed } from './queries.ts';
 
 /** A column and its role. Members that only other programs set are kept. */
 const source = z.looseObject({
@@ -51,6 +52,14 @@ export function readChartSearch(address: Record<string, unknown>): ChartSearch {
   const { type } = address;
   return read.type === undefined && typeof type === 'string' ? { ...read, unknownType: type.slice(0, 64) } : read;
 }
+
+/** The address of a stored chart. */
+export function searchOf({ id, chartType, config, dataConfig }: ChartListed): ChartSearch {
+  const { dataSources, filters, aggregation: grouped } = dataConfig;
+  const sources = dataSources.map(({ tableName: _table, ...stored }) => stored);
+  return chartSearch.parse({ type: chartType, sources, filters, aggregation: grouped, look: config, saved: id });
+}
+
 /** What is drawn for an address, which need not name a type. */
 export type ChartShown = ChartSearch & { type: ChartType };
 /** Says what changes of a chart, by what it is at that moment. */

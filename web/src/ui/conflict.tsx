@@ -11,12 +11,14 @@ interface ConflictProps {
   told: Told;
   isSending: boolean;
   decide: (isMine: boolean) => void;
+  /** Where theirs is seen: the address without the form, unless another one is given. */
+  see?: string;
   /** Why the saving or the decision failed last. */
   error: unknown;
 }
 
 /** Lets a person decide between what they wrote and what somebody else saved meanwhile. */
-export function Conflict({ sentence, told, isSending, decide, error }: ConflictProps) {
+export function Conflict({ sentence, told, isSending, decide, see = location.pathname, error }: ConflictProps) {
   return (
     <div className="notice problem" role="alert">
       <p key={told.tag}>{told.isAgain ? said.again : sentence}</p>
@@ -27,8 +29,7 @@ export function Conflict({ sentence, told, isSending, decide, error }: ConflictP
         <SendButton isSending={isSending} onClick={() => decide(false)}>
           {said.theirs}
         </SendButton>
-        {/* the address without the form shows what is stored */}
-        <a className="button" href={location.pathname} target="_blank" rel="noopener">
+        <a className="button" href={see} target="_blank" rel="noopener">
           {said.see}
         </a>
       </div>
