@@ -125,14 +125,20 @@ test('registers an instrument, certifies and binds it, and sees what it measures
   await page.getByRole('link', { name: 'All devices' }).click();
   await page.getByRole('alertdialog', { name: 'The certificate is not downloaded' }).waitFor();
   await page.getByRole('button', { name: 'Stay here' }).click();
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the bundle' }).click()]);
-  const bundle = JSON.parse(readFileSync(await download.path(), 'utf8')) as Bundle & { thingName: string; host: string; port: number };
-  expect(bundle.privateKey).toContain('PRIVATE KEY');
+  // the bundle names where to publish once the device is bound, and says so before
+  const noTopic = page.getByText('bind it on this page first');
+  await noTopic.waitFor();
   await looksRight(page, 'device-certified-desk');
-
-  // bound, it may publish with what was downloaded, and the page shows what arrives
   await page.getByLabel('Experiment', { exact: true }).selectOption(site.experimentId);
   await page.getByRole('button', { name: 'Bind', exact: true }).click();
+  await noTopic.waitFor({ state: 'detached' });
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the bundle' }).click()]);
+  type Whole = Bundle & { thingName: string; host: string; port: number; topics: string[] };
+  const bundle = JSON.parse(readFileSync(await download.path(), 'utf8')) as Whole;
+  expect(bundle.privateKey).toContain('PRIVATE KEY');
+  expect(bundle.topics).toEqual([await connect.getByText(/\{sensor\}$/).textContent()]);
+
+  // bound, it may publish with what was downloaded, and the page shows what arrives;
   // what to connect to and where to publish stands there also after a reload
   await connect.getByText(/\{sensor\}$/).waitFor();
   await page.reload();

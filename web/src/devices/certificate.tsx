@@ -22,8 +22,8 @@ const textFile = (text: string) => new Blob([text], { type: 'application/x-pem-f
 
 function BundleNotice({ bundle, device }: { bundle: Bundle; device: DeviceDetail }) {
   const [isKept, setKept] = useState(false);
-  const bound = useQuery(boundQuery(device.id)).data ?? [];
-  const whole = () => new Blob([JSON.stringify(describeConnection(device, bound, bundle), null, 2)], { type: 'application/json' });
+  const bound = useQuery(boundQuery(device.id)).data;
+  const whole = () => new Blob([JSON.stringify(describeConnection(device, bound ?? [], bundle), null, 2)], { type: 'application/json' });
   const save = (file: Blob, ending: string) => {
     saveFile(file, `${device.thingName}.${ending}`);
     setKept(true);
@@ -32,6 +32,7 @@ function BundleNotice({ bundle, device }: { bundle: Bundle; device: DeviceDetail
     <div className="notice good" role="status">
       <LeaveGuard isKept={isKept} />
       <p>{said.once}</p>
+      {bound?.length === 0 ? <p>{said.noTopic}</p> : null}
       <p className="inline">
         <button type="button" className="button primary" onClick={() => save(whole(), 'bundle.json')}>
           {said.all}

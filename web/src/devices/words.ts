@@ -184,6 +184,7 @@ export const devices = {
     revokeText: 'The device is cut off at once, and cannot connect until it gets another certificate.',
     revoked: 'The certificate is revoked.',
     once: 'Download it now. It is shown once and kept nowhere: who leaves this page without it has to replace it.',
+    noTopic: 'The bundle says where to publish once the device is bound to an experiment: bind it on this page first.',
     all: 'Download the bundle',
     certificate: 'Only the certificate',
     key: 'Only the private key',
