@@ -1,13 +1,16 @@
 /** Names as long as they may be, without a space, on a phone. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Visitor } from '../support/chromium.ts';
 import { startConsole, type Console } from '../support/console.ts';
 import { uploadTable } from '../support/uploads.ts';
 
 const LONG = 'Nachtkerzengewaechs'.repeat(13);
 
 let site: Console;
+let owner: Visitor;
 beforeAll(async () => {
   site = await startConsole();
+  owner = await site.visitAs('owner', 'phone');
 });
 afterAll(() => site.stop());
 
@@ -18,7 +21,7 @@ async function make(path: string, body: object) {
 }
 
 test('no page is wider than the phone', async () => {
-  const { page, complaints } = await site.visitAs('owner', 'phone');
+  const { page, complaints } = owner;
   // organizations are made by sessions, not by keys
   const data = { name: LONG, slug: 'l'.repeat(63) };
   const founded = await page.request.post(`${site.baseUrl}/api/v1/auth/organization/create`, { data, headers: { origin: site.baseUrl } });
@@ -76,4 +79,19 @@ test('no page is wider than the phone', async () => {
   expect(wide).toEqual([]);
   // the browser tells of the filter that is refused
   expect(complaints.filter((each) => !/status of 400/.test(each))).toEqual([]);
+});
+
+test('no page is wider than the phone with letters half as large again', async () => {
+  const { page, complaints } = await site.copyOf(owner, 'phone');
+  await page.addInitScript("addEventListener('DOMContentLoaded', () => { document.documentElement.style.fontSize = '24px'; })");
+  const { experimentId, uploadTableId } = site.sample;
+  for (const [at, button] of [
+    [`/experiments/${experimentId}/tables/${uploadTableId}/chart`, 'Draw every row by itself'],
+    [`/experiments/${experimentId}/settings`, 'Delete the experiment'],
+  ] as const) {
+    await page.goto(site.baseUrl + at);
+    await page.getByRole('button', { name: button }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), at).toBeLessThanOrEqual(0);
+  }
+  expect(complaints).toEqual([]);
 });
