@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { addSettings } from './settings.ts';
 
 const AGAIN_MS = 250;
 const SILENT_MS = 5_000;
@@ -18,7 +19,8 @@ export async function keepConnected(url: string, begin: (client: pg.Client) => P
   const leaving = new AbortController();
   let standing: pg.Client | undefined;
   const connect = async (): Promise<void> => {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: SILENT_MS, query_timeout: SILENT_MS, keepAlive: true });
+    const limits = { connectionTimeoutMillis: SILENT_MS, query_timeout: SILENT_MS };
+    const client = new pg.Client({ ...limits, connectionString: addSettings(url), keepAlive: true });
     client.on('error', () => undefined);
     try {
       await client.connect();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PgBoss, systemClock, type Db, type Job } from 'pg-boss';
 import type { Queryable } from '../database/database.ts';
 import { translateDatabaseError } from '../database/errors.ts';
+import { addSettings } from '../database/settings.ts';
 import { openPresence } from './presence.ts';
 
 /** One kind of job: its name, its handler, and how it is run. A handler may run again after a crash, and must allow for that. */
@@ -96,7 +97,7 @@ async function startBoss({ url, role, onError }: QueueOptions): Promise<PgBoss> 
   const boss = new PgBoss({
     ...patience,
     clock: steadyClock,
-    connectionString: url,
+    connectionString: addSettings(url),
     max: 3,
     useListenNotify: true,
     superviseIntervalSeconds: 10,

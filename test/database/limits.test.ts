@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { useConnection } from '../../src/database/connection.ts';
-import { emptyDatabase } from '../support/database.ts';
+import { APPLICATION_ROLE } from '../../src/database/migrate.ts';
+import { keepConnected } from '../../src/database/standing.ts';
+import { openJobQueue } from '../../src/jobs/queue.ts';
+import { cloneDatabase, emptyDatabase } from '../support/database.ts';
 
 const LIMIT_MS = 1_000;
 const LONGER_MS = 2 * LIMIT_MS;
@@ -34,12 +37,32 @@ const LIMITED: [name: string, work: (client: pg.Client, holder: pg.Client) => Pr
   ['idle_session_timeout', (client) => sleep(LONGER_MS).then(() => client.query('select'))],
 ];
 
+const limit = (client: pg.Client, name: string) =>
+  client.query(`do $$ begin execute format('alter database %I set ${name} = ${LIMIT_MS}', current_database()); end $$`);
+
+test.concurrent('what a session holds, and the queue, outlast the idle_session_timeout of their database', async () => {
+  const database = await cloneDatabase();
+  const { url } = database;
+  try {
+    await useOwn(url, (client) => limit(client, 'idle_session_timeout'));
+    let begun = 0;
+    const told: Error[] = [];
+    const standing = await keepConnected(url, async () => (begun += 1));
+    const queue = await openJobQueue({ url, role: APPLICATION_ROLE, onError: (error) => told.push(error) });
+    await sleep(LONGER_MS);
+    expect([begun, told]).toEqual([1, []]);
+    await Promise.all([standing.stop(), queue.stop()]);
+  } finally {
+    await database.drop();
+  }
+});
+
 test.concurrent.each(LIMITED)('migrations and backups take longer than the %s of their database', async (name, work) => {
   const database = await emptyDatabase();
   const { url } = database;
   try {
     await useOwn(url, async (holder) => {
-      await holder.query(`do $$ begin execute format('alter database %I set ${name} = ${LIMIT_MS}', current_database()); end $$`);
+      await limit(holder, name);
       await expect(useOwn(url, (client) => work(client, holder))).rejects.toThrow();
       await useConnection(url, (client) => work(client, holder));
     });
