@@ -194,7 +194,7 @@ describe('a stopped warehouse', () => {
 
   test('is not waited for longer than the caller does, who is told so', async () => {
     await lake.server.stopFor(60_000, 'status');
-    const error = await failureOf(lake.warehouse.rows(one, { timeoutMs: 200 }));
+    const error = await failureOf(lake.warehouse.rows(one, { timeoutMs: 2_000 }));
     expect([error.code, error.status, error.details.retryAfter]).toEqual(['WAREHOUSE_STARTING', 503, 30]);
     const impatient = await openAnother({ startMs: 100 });
     expect((await failureOf(impatient.rows(one))).code).toBe('WAREHOUSE_STARTING');
