@@ -95,7 +95,7 @@ export async function deliverTo(ctx: Context, endpointId: string, signal: AbortS
       if (!message) return;
       const outcome = await call(ctx, endpoint, message, signal);
       await record(ctx, endpoint, message, outcome);
-      if (outcome.failure !== null || outcome.milliseconds > SLOW_MS) return;
+      if (outcome.failure !== null || (!isRetry && outcome.milliseconds > SLOW_MS)) return;
     }
   } catch (error) {
     // a call that was cut off by a stop is no attempt
