@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBuiltSite, type BuiltSite } from '../support/built-site.ts';
@@ -8,7 +9,7 @@ import { rawSocket } from '../support/raw-http.ts';
 
 let site: BuiltSite;
 beforeAll(async () => {
-  site = await startBuiltSite({ BODIES_MB: '128' });
+  site = await startBuiltSite({ BODIES_MB: '128', BODY_SECONDS: '300', BODY_STALL_SECONDS: '300' });
 });
 afterAll(() => site.stop());
 
@@ -51,15 +52,20 @@ const statusOf = (answer: string) => Number(answer.split(' ')[1]);
 /** Asks until the answer has this status: what was sent before is read, or what was left is given back. */
 const becomes = (status: number, ask: () => Promise<string>) => eventually(ask, (answer) => statusOf(answer) === status, 40_000);
 
-/** Has the server hold a body until another is refused. One that is refused itself is begun again, and has a pause to itself to be read. */
+/**
+ * Has the server hold a body until others are refused for it. Where two bodies are read at the same time, both can be refused, the one that is to be held a
+ * little later; it is held when the next is refused as well.
+ */
 async function hold(status: number, ask: () => Promise<string>, key: string) {
   let held = await begin(BATCH, LARGE, key);
-  const refused = await becomes(status, async () => {
-    if (held.bytesRead === 0) return ask();
+  for (;;) {
+    await becomes(status, async () => (held.bytesRead === 0 ? ask() : `HTTP/1.1 ${status}`));
+    await setTimeout(1_000);
+    const refused = held.bytesRead === 0 ? await ask() : '';
+    if (statusOf(refused) === status && held.bytesRead === 0) return { held, refused };
+    held.destroy();
     held = await begin(BATCH, LARGE, key);
-    return '';
-  });
-  return { held, refused };
+  }
 }
 
 test('the bodies that a process holds are bounded, together and of one sender', async () => {
