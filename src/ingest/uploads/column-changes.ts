@@ -88,7 +88,7 @@ function freeName(known: readonly ColumnState[], wanted: string): string {
 interface Rewriting {
   sql: string;
   columns: readonly ColumnState[];
-  outcome: Pick<ColumnOutcome, 'oddValues' | 'oddExamples' | 'note'>;
+  outcome: Pick<ColumnOutcome, 'oddExamples' | 'note'>;
 }
 
 const held = (column: ColumnState): ColumnState => ({ ...column, hasValues: true });
@@ -114,7 +114,7 @@ function renameOnly(target: Target, word?: TypeWord): Rewriting {
   return {
     sql: `select * exclude (${without}), ${quoteName(column.name)} as ${quoteName(name)}${beside} from (${rows})`,
     columns: [{ ...column, ...renamed(target), type }, ...(odd ? [{ ...odd, name: nameOddColumn(name) }] : [])],
-    outcome: { oddValues: 0 },
+    outcome: {},
   };
 }
 
@@ -162,7 +162,7 @@ async function readAgain(
   const values = typed.values === '' ? `null::${printPhysicalType(type)} as ${quoteName(name)}` : typed.values;
   const anew = `select * exclude (${without}, ${sent}, ${into}), ${values}${isKept ? `, ${quoteName(column.name)} as ${kept}` : ''}
     from (select *, ${read.value} from (select *, ${text} as ${sent} from (${rows})))`;
-  const { oddValues, oddExamples, note } = report;
+  const { oddExamples, note } = report;
   return {
     sql: isKept ? `select * exclude (${kept}) replace (coalesce(${kept}, ${quoteName(name)}) as ${quoteName(name)}) from (${anew})` : anew,
     columns: [
@@ -175,7 +175,7 @@ async function readAgain(
       },
       ...beside,
     ],
-    outcome: { oddValues, ...(oddExamples ? { oddExamples } : {}), ...(note === undefined ? {} : { note }) },
+    outcome: { ...(oddExamples ? { oddExamples } : {}), ...(note === undefined ? {} : { note }) },
   };
 }
 
@@ -189,7 +189,7 @@ function namesOf({ column, odd, name }: Target, columns: readonly ColumnState[])
   return { renamed: moves, dropped: odd && !isOdd ? [odd.name] : [] };
 }
 
-async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, options: ChangeOptions): Promise<ColumnOutcome> {
+async function attempt(deps: ChangeDeps, tableId: string, order: ColumnOrder, options: ChangeOptions): Promise<void> {
   const { db, staging, pipelines } = deps;
   const { signal, onProgress, onEnd } = options;
   const table = await findTableById(db, tableId);
@@ -235,7 +235,7 @@ interface Settled {
   onEnd: ChangeOptions['onEnd'];
 }
 
-async function settle(tx: Transaction, { table, target, rewriting, written, retire, total, onEnd }: Settled): Promise<ColumnOutcome> {
+async function settle(tx: Transaction, { table, target, rewriting, written, retire, total, onEnd }: Settled): Promise<void> {
   const { columns } = rewriting;
   const files = written.flatMap((staged) => staged.files);
   const { version } = await commit(tx, {
@@ -250,9 +250,7 @@ async function settle(tx: Transaction, { table, target, rewriting, written, reti
   const isOdd = columns.some(({ name }) => name === nameOddColumn(target.name));
   const oddValues = isOdd ? files.reduce((sum, { rowCount }) => sum + rowCount, 0) - countNulls(nameOddColumn(target.name)) : 0;
   const type = printType(columns[0]?.type ?? target.column.type);
-  const outcome = { ...rewriting.outcome, name: target.name, type, rows: total, oddValues, missingValues: missing - oddValues, version };
-  await onEnd(tx, outcome);
-  return outcome;
+  await onEnd(tx, { ...rewriting.outcome, name: target.name, type, rows: total, oddValues, missingValues: missing - oddValues, version });
 }
 
 /**
@@ -260,5 +258,5 @@ async function settle(tx: Transaction, { table, target, rewriting, written, reti
  * kept as text beside the column. Safe to run again until it has settled. Errors: those of `findTarget`, tableDeleted; sourceChanged when the table never
  * stands still.
  */
-export const changeColumn = (deps: ChangeDeps, tableId: string, order: ColumnOrder, options: ChangeOptions): Promise<ColumnOutcome> =>
+export const changeColumn = (deps: ChangeDeps, tableId: string, order: ColumnOrder, options: ChangeOptions): Promise<void> =>
   retryUnchanged(TRIES, () => attempt(deps, tableId, order, options));
