@@ -4,7 +4,8 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startArguments, startEnvironment } from '../scripts/as-started.ts';
-import { hashApiKey, makeApiKey } from '../src/auth/proofs/api-keys.ts';
+import { makeApiKey } from '../src/auth/proofs/api-keys.ts';
+import { hashToken } from '../src/auth/seal.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { APPLICATION_ROLE } from '../src/database/migrate.ts';
 import { decide } from '../src/authorization/access.ts';
@@ -125,7 +126,7 @@ export async function benchAccess(url: string, dataDir: string): Promise<Measure
   await owner.query(
     `insert into api_keys (id, user_id, name, hash, last_four, rate_limit)
      select gen_random_uuid(), k.user_id, 'bench', k.hash, 'xxxx', 1000000 from unnest($1::uuid[], $2::bytea[]) as k (user_id, hash)`,
-    [keys.map((_, index) => users[index % users.length]), keys.map((key) => hashApiKey(key))],
+    [keys.map((_, index) => users[index % users.length]), keys.map((key) => hashToken(key))],
   );
   const open = randomUUID();
   await owner.query(

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { startArguments, startEnvironment } from '../scripts/as-started.ts';
-import { hashApiKey, makeApiKey } from '../src/auth/proofs/api-keys.ts';
+import { makeApiKey } from '../src/auth/proofs/api-keys.ts';
+import { hashToken } from '../src/auth/seal.ts';
 import type { MacroLanguage } from '../src/sandbox/job.ts';
 import { openSandbox } from '../src/sandbox/sandbox.ts';
 import { startBare, type Bare } from './bare.ts';
@@ -135,7 +136,7 @@ async function seedCaller(url: string): Promise<{ key: string; organizationId: s
     ]);
     await owner.query(
       `insert into api_keys (id, user_id, name, hash, last_four, rate_limit) values (gen_random_uuid(), $1, 'bench', $2, 'xxxx', 1000000)`,
-      [userId, hashApiKey(key)],
+      [userId, hashToken(key)],
     );
   } finally {
     await owner.end();

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { hashApiKey, makeApiKey } from '../../auth/proofs/api-keys.ts';
+import { makeApiKey } from '../../auth/proofs/api-keys.ts';
+import { hashToken } from '../../auth/seal.ts';
 import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
@@ -50,7 +51,7 @@ export const createApiKey = (db: Database, key: KeyFacts): Promise<{ id: string;
 export const revokeKey = (db: Database, keyOrId: string): Promise<{ id: string }> =>
   db.transaction(async (tx) => {
     const byId = isUuid(keyOrId) ? await revokeApiKeyById(tx, keyOrId) : undefined;
-    const revoked = byId ?? (await revokeApiKey(tx, hashApiKey(keyOrId)));
+    const revoked = byId ?? (await revokeApiKey(tx, hashToken(keyOrId)));
     if (!revoked) throw errors.apiKeyUnknown();
     await audit(tx, null, { action: 'api-key.revoked', subjectId: revoked.userId, details: { keyId: revoked.id } });
     return { id: revoked.id };

@@ -1,5 +1,6 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { hashToken } from '../seal.ts';
 
 /**
  * A personal API key: `flk_`, 256 random bits in 43 letters and digits, and a checksum of 6. The checksum shows a malformed key without asking the database.
@@ -19,13 +20,11 @@ function base62(value: bigint, length: number): string {
 
 const checksum = (secret: string) => base62(BigInt(crc32(secret)), CHECKSUM_LENGTH);
 
-export const hashApiKey = (key: string): Buffer => hash('sha256', key, 'buffer');
-
 /** Makes a key, which is shown once, with what is kept of it. */
 export function makeApiKey() {
   const secret = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_LENGTH);
   const key = `${KEY_PREFIX}${secret}${checksum(secret)}`;
-  return { key, hash: hashApiKey(key), lastFour: key.slice(-4) };
+  return { key, hash: hashToken(key), lastFour: key.slice(-4) };
 }
 
 /** Whether a string has the form of a key, checksum included. */

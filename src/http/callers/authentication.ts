@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
-import { hashApiKey, isWellFormedApiKey, KEY_PREFIX } from '../../auth/proofs/api-keys.ts';
+import { isWellFormedApiKey, KEY_PREFIX } from '../../auth/proofs/api-keys.ts';
+import { hashToken } from '../../auth/seal.ts';
 import type { Caller } from '../../auth/caller.ts';
 import { requireGranted } from '../../authorization/access.ts';
 import { ACTIONS, RESOURCE_TYPES, TRANSFERABLE, type Action, type ResourceType } from '../../authorization/roles.ts';
@@ -79,7 +80,7 @@ async function spendRate(request: Request, response: Response, admission: Admiss
 
 async function admitByKey(request: Request, response: Response, key: string, question: Question | null): Promise<Admission | null> {
   if (!isWellFormedApiKey(key)) throw errors.apiKeyMalformed();
-  const admission = await admitKey(getContext(request).admission, { hash: hashApiKey(key), question });
+  const admission = await admitKey(getContext(request).admission, { hash: hashToken(key), question });
   if (admission) await spendRate(request, response, admission);
   if (admission?.touch === true) await touchKey(getContext(request).admission, admission.keyId);
   return admission ?? null;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashApiKey } from '../../auth/proofs/api-keys.ts';
+import { hashToken } from '../../auth/seal.ts';
 import type { Context } from '../../context.ts';
 import { createUser, findUserByEmail } from '../../api/account/account.service.ts';
 import { createApiKey } from '../../api/credentials/credentials.service.ts';
@@ -61,7 +61,7 @@ async function castMember(ctx: Context, name: CastName, before: CastMember | und
   const id =
     (await findUserByEmail(ctx.db, email)) ??
     (await createUser(ctx.db, { email, firstName: name.charAt(0).toUpperCase() + name.slice(1), lastName: 'Sample', verified: true })).id;
-  if (before?.id === id && (await isLiveKey(ctx.db, hashApiKey(before.apiKey), id))) return before;
+  if (before?.id === id && (await isLiveKey(ctx.db, hashToken(before.apiKey), id))) return before;
   const rateLimit = name === 'owner' ? RATE_LIMIT : 100;
   return { id, apiKey: (await createApiKey(ctx.db, { userId: id, name: 'quickstart', rateLimit })).key };
 }
