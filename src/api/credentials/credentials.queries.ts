@@ -17,13 +17,11 @@ export const insertApiKey = (db: Queryable, key: NewKeyRow) =>
     insert into api_keys (id, user_id, name, hash, last_four, rate_limit, expires_at)
     values (${key.id}, ${key.userId}, ${key.name}, ${key.hash}, ${key.lastFour}, ${key.rateLimit}, ${key.expiresAt})`);
 
-export const revokeApiKey = (db: Queryable, hash: Buffer) =>
+/** Revokes the key that has this id or this hash. */
+export const revokeApiKey = (db: Queryable, { id, hash }: { id: string | null; hash: Buffer | null }) =>
   db.one<{ id: string; userId: string }>(sql('credentials.revokeApiKey')`
-    update api_keys set revoked_at = now(), updated_at = now() where hash = ${hash} and revoked_at is null returning id, user_id as "userId"`);
-
-export const revokeApiKeyById = (db: Queryable, id: string) =>
-  db.one<{ id: string; userId: string }>(sql('credentials.revokeApiKeyById')`
-    update api_keys set revoked_at = now(), updated_at = now() where id = ${id} and revoked_at is null returning id, user_id as "userId"`);
+    update api_keys set revoked_at = now(), updated_at = now()
+    where (id = ${id} or hash = ${hash}) and revoked_at is null returning id, user_id as "userId"`);
 
 export type KeySort = 'createdAt' | 'updatedAt' | 'name' | 'expiresAt' | 'lastRequest';
 const SORTED: Record<KeySort, string> = {

@@ -10,15 +10,7 @@ import { isUuid } from '../../database/uuid.ts';
 import { errors } from '../../errors.ts';
 import { refuseBody } from '../input/input.service.ts';
 import type { ApiKeyChange, ApiKeyInfo, CreatedApiKey, NewApiKeyRequest } from './credentials.model.ts';
-import {
-  countStandingApiKeys,
-  findApiKey,
-  insertApiKey,
-  lockApiKey,
-  revokeApiKey,
-  revokeApiKeyById,
-  updateApiKey,
-} from './credentials.queries.ts';
+import { countStandingApiKeys, findApiKey, insertApiKey, lockApiKey, revokeApiKey, updateApiKey } from './credentials.queries.ts';
 
 interface KeyFacts {
   userId: string;
@@ -50,8 +42,7 @@ export const createApiKey = (db: Database, key: KeyFacts): Promise<{ id: string;
 /** Revokes a key, given by its id or its text. The key is refused from the next call on. */
 export const revokeKey = (db: Database, keyOrId: string): Promise<{ id: string }> =>
   db.transaction(async (tx) => {
-    const byId = isUuid(keyOrId) ? await revokeApiKeyById(tx, keyOrId) : undefined;
-    const revoked = byId ?? (await revokeApiKey(tx, hashToken(keyOrId)));
+    const revoked = await revokeApiKey(tx, { id: isUuid(keyOrId) ? keyOrId : null, hash: hashToken(keyOrId) });
     if (!revoked) throw errors.apiKeyUnknown();
     await audit(tx, null, { action: 'api-key.revoked', subjectId: revoked.userId, details: { keyId: revoked.id } });
     return { id: revoked.id };
@@ -124,6 +115,6 @@ export const revokeOwnKey = (ctx: Context, caller: Caller, id: string): Promise<
   ctx.db.transaction(async (tx) => {
     const found = isUuid(id) ? await lockApiKey(tx, caller.userId, id) : undefined;
     if (!found) throw errors.keyNotFound();
-    if (!(await revokeApiKeyById(tx, id))) return;
+    if (!(await revokeApiKey(tx, { id, hash: null }))) return;
     await audit(tx, caller, { action: 'api-key.revoked', subjectId: caller.userId, details: { keyId: id } });
   });
