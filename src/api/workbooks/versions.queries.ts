@@ -56,13 +56,9 @@ export const findPin = (db: Queryable, experimentId: string) =>
   db.one<{ workbookId: string | null; workbookVersionId: string | null }>(sql('workbooks.pin')`
     select workbook_id as "workbookId", workbook_version_id as "workbookVersionId" from experiments where id = ${experimentId}`);
 
-export const setPin = (db: Queryable, experimentId: string, pin: Pick<WorkbookPin, 'workbookId' | 'workbookVersionId'>) =>
+/** Attaches a version to an experiment. Null detaches the workbook; the version stays as history. */
+export const setPin = (db: Queryable, experimentId: string, pin: Pick<WorkbookPin, 'workbookId' | 'workbookVersionId'> | null) =>
   db.run(sql('workbooks.setPin')`
     with changed as (update resources set updated_at = now(), version = version + 1 where id = ${experimentId} returning id)
-    update experiments e set workbook_id = ${pin.workbookId}, workbook_version_id = ${pin.workbookVersionId} from changed where e.id = changed.id`);
-
-/** Detaches the workbook from an experiment; the version stays as history. */
-export const clearPin = (db: Queryable, experimentId: string) =>
-  db.run(sql('workbooks.clearPin')`
-    with changed as (update resources set updated_at = now(), version = version + 1 where id = ${experimentId} returning id)
-    update experiments e set workbook_id = null from changed where e.id = changed.id`);
+    update experiments e set workbook_id = ${pin?.workbookId ?? null}, workbook_version_id = coalesce(${pin?.workbookVersionId ?? null}, workbook_version_id)
+    from changed where e.id = changed.id`);

@@ -11,7 +11,7 @@ import { lockWithParts } from '../resources/resources.service.ts';
 import { hashDesign, listUses, dropRunData, type Cell } from './cells.ts';
 import { makeFlow } from './flow.ts';
 import { MOST_CODE } from './problems.ts';
-import { clearPin, findLatest, findPin, findVersion, insertVersion, insertVersionUses, setPin } from './versions.queries.ts';
+import { findLatest, findPin, findVersion, insertVersion, insertVersionUses, setPin } from './versions.queries.ts';
 import type { EntitySnapshots, WorkbookPin, WorkbookVersion } from './workbooks.model.ts';
 import { findWorkbook, listCode, listUsed, lockUsed } from './workbooks.queries.ts';
 
@@ -117,7 +117,7 @@ export async function pinVersion(tx: Transaction, maker: Actor, experimentId: st
 /** Ends following: no workbook and no flow; the version stays as history. Errors: none attached. */
 export async function detach(tx: Transaction, maker: Actor, experimentId: string): Promise<void> {
   const workbookId = await attachedTo(tx, experimentId);
-  await clearPin(tx, experimentId);
+  await setPin(tx, experimentId, null);
   await replaceFlow(tx, experimentId, null);
   await auditExperiment(tx, maker, experimentId, 'experiment.workbook-detached', { workbookId });
 }
