@@ -33,10 +33,8 @@ export async function requireMember(db: Queryable, caller: Caller, id: string): 
 }
 
 /** Requires that the caller is an owner or admin. Errors: organizationNotFound; adminsOnly. */
-export async function requireAdmin(db: Queryable, caller: Caller, id: string): Promise<Standing> {
-  const standing = await requireVisible(db, caller, id);
-  if (!standing.isAdmin) throw errors.adminsOnly();
-  return standing;
+export async function requireAdmin(db: Queryable, caller: Caller, id: string): Promise<void> {
+  if (!(await requireVisible(db, caller, id)).isAdmin) throw errors.adminsOnly();
 }
 
 /** Requires that the caller is an owner. Errors: organizationNotFound, for everybody who is not. */
