@@ -20,8 +20,9 @@ export const findJoinRequest = (db: Queryable, organizationId: string, id: strin
     where j.organization_id = ${organizationId} and j.id = ${id}`);
 
 export const findPendingRequest = (db: Queryable, organizationId: string, userId: string) =>
-  db.one<{ id: string }>(sql('organizations.findPendingRequest')`
-    select id from organization_join_requests where organization_id = ${organizationId} and user_id = ${userId} and status = 'pending'`);
+  db.one<OrganizationJoinRequest>(sql('organizations.findPendingRequest')`
+    select ${columns} from organization_join_requests j join people p on p.user_id = j.user_id
+    where j.organization_id = ${organizationId} and j.user_id = ${userId} and j.status = 'pending'`);
 
 /** Adds a request. Answers 0 when one is pending already. */
 export const insertJoinRequest = (db: Queryable, request: { id: string; organizationId: string; userId: string; message: string | null }) =>

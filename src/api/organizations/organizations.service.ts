@@ -80,7 +80,7 @@ export const requestToJoin = (
       );
     }
     const pending = (await findPendingRequest(tx, organizationId, caller.userId)) ?? refuse(errors.conflict());
-    return caller.created(tx, await mustFindRequest(tx, organizationId, pending.id));
+    return caller.created(tx, pending);
   });
 
 /** Takes the caller's own pending request back; it stays on record as cancelled. Errors: joinRequestNotFound, joinRequestDecided. */
