@@ -199,10 +199,6 @@ export const updateExperiment = (db: Queryable, id: string, changes: ExperimentC
       anonymize_contributors = coalesce(${changes.anonymizeContributors ?? null}::boolean, e.anonymize_contributors)
     from changed where e.id = changed.id`);
 
-/** Removes the resource; its grants, locations and join requests go with it. */
-export const deleteExperiment = (db: Queryable, id: string) =>
-  db.run(sql('experiments.delete')`delete from resources where id = ${id} and type = 'experiment'`);
-
 /** Asks for the removal of everything that a deleted experiment leaves behind. */
 export const insertErasure = (db: Queryable, erasure: { id: string; experimentId: string; requestedBy: string }) =>
   db.run(sql('experiments.insertErasure')`

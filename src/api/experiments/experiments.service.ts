@@ -7,13 +7,12 @@ import { errors, refuse } from '../../errors.ts';
 import { reopenMessages } from '../../ingest/messages/store.ts';
 import { publishEvent } from '../events/events.service.ts';
 import { dropVersion, listGiven, requireExpected, type Target } from '../input/input.service.ts';
-import { makePublic } from '../resources/resources.service.ts';
+import { deleteResource, makePublic } from '../resources/resources.service.ts';
 import { requireHome, seedCreator, seedMembers } from '../sharing/seeding.service.ts';
 import { auditExperiment } from './auditing.service.ts';
 import type { Experiment, ExperimentPatch, NewExperiment, Visibility, VisibilityState } from './experiments.model.ts';
 import { deleteLocations, insertLocations } from './locations.queries.ts';
 import {
-  deleteExperiment,
   findExperiment,
   findStatus,
   insertErasure,
@@ -144,7 +143,7 @@ export async function eraseExperiment(ctx: Context, tx: Transaction, caller: Cal
 
 async function erase(ctx: Context, tx: Transaction, caller: Caller, { id, organizationId }: { id: string; organizationId: string }) {
   await publishEvent(ctx, tx, { kind: 'experiment.deleted', experimentId: id });
-  await deleteExperiment(tx, id);
+  await deleteResource(tx, 'experiment', id);
   const erasureId = randomUUIDv7();
   await insertErasure(tx, { id: erasureId, experimentId: id, requestedBy: caller.userId });
   await audit(tx, caller, { action: 'experiment.deleted', organizationId, resource: { type: 'experiment', id }, details: { erasureId } });

@@ -36,8 +36,6 @@ export const listUnreachable = (db: Queryable, userId: string) =>
       and not exists (select from organization_staff s where s.organization_id = r.organization_id and s.is_member and s.user_id <> ${userId})
     order by r.id`);
 
-export const deleteResource = (db: Queryable, id: string) => db.run(sql('people.deleteResource')`delete from resources where id = ${id}`);
-
 /** Deletes all by which the person could act: keys, sessions, passkeys, provider accounts, grants and memberships. */
 export const deleteMeans = (db: Queryable, userId: string) =>
   db.run(sql('people.deleteMeans')`

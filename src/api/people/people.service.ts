@@ -8,10 +8,10 @@ import { discardDevice } from '../devices/discarded.service.ts';
 import { eraseExperiment } from '../experiments/experiments.service.ts';
 import { refuseBody, requireExpected } from '../input/input.service.ts';
 import { forgetLetters } from '../mail/mail.service.ts';
+import { deleteResource } from '../resources/resources.service.ts';
 import {
   closeAccount,
   deleteMeans,
-  deleteResource,
   eraseFromKeptAnswers,
   eraseRequests,
   listUnreachable,
@@ -51,7 +51,7 @@ async function removeOwned(ctx: Context, tx: Transaction, caller: Caller): Promi
     if (type === 'experiment') await eraseExperiment(ctx, tx, caller, id);
     else {
       if (type === 'device') await discardDevice(ctx, tx, id);
-      else await deleteResource(tx, id);
+      else await deleteResource(tx, type, id);
       await audit(tx, caller, { action: 'resource.deleted', organizationId, resource: { type, id } });
     }
   }
