@@ -37,9 +37,6 @@ export const decideJoinRequest = (db: Queryable, id: string, decision: { status:
     update experiment_join_requests set status = ${decision.status}, decided_by = ${decision.decidedBy}, decided_at = now(), updated_at = now()
     where id = ${id} and status = 'pending'`);
 
-export const lockRequester = (db: Queryable, userId: string) =>
-  db.one<{ id: string }>(sql('experiments.lockRequester')`select id from users where id = ${userId} and deleted_at is null for share`);
-
 /** Who answers for an experiment: living owners of its organization, and people with a grant of full control. */
 export const listAnswerable = (db: Queryable, experimentId: string) =>
   db.values<string>(sql('experiments.listAnswerable')`

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
 import { enqueueNotice, enqueueNotices } from '../notices/notices.service.ts';
+import { lockAccount } from '../organizations/membership.service.ts';
 import { lockDecided } from '../sharing/answerability.service.ts';
 import { raiseGrant } from '../sharing/sharing.service.ts';
 import { auditExperiment } from './auditing.service.ts';
@@ -19,7 +20,6 @@ import {
   insertJoinRequest,
   listAnswerable,
   listContributors,
-  lockRequester,
 } from './membership.queries.ts';
 import { derivePseudonym } from './pseudonym.service.ts';
 
@@ -37,7 +37,7 @@ export const requestToContribute = (
   body: NewExperimentJoinRequest,
 ): Promise<ExperimentJoinRequest> =>
   ctx.db.transaction(async (tx) => {
-    if (!(await lockRequester(tx, caller.userId))) throw errors.unauthorized();
+    if (!(await lockAccount(tx, caller.userId))) throw errors.unauthorized();
     const state = (await lockExperiment(tx, experimentId)) ?? refuse(errors.resourceNotFound('experiment'));
     const isContributor = await isAllowed(tx, caller.userId, 'experiment', experimentId, 'contribute');
     if (!isContributor && state.visibility !== 'public') throw errors.actionDenied('join', 'experiment');
@@ -70,7 +70,7 @@ interface Decided {
 /** Decides a request. Answers `closed` when the person had come in meanwhile, which ends the request and refuses the decision. */
 async function decideOne(ctx: Context, tx: Transaction, caller: Caller, decided: Decided): Promise<ExperimentJoinRequest | 'closed'> {
   const found = await mustFind(tx, decided.experimentId, decided.requestId);
-  const account = await lockRequester(tx, found.user.id);
+  const account = await lockAccount(tx, found.user.id);
   const resource = await lockDecided(tx, caller, { type: 'experiment', id: decided.experimentId }, 'manage');
   const hasComeIn = await isAllowed(tx, found.user.id, 'experiment', decided.experimentId, 'contribute');
   const status = hasComeIn ? 'cancelled' : decided.status;

@@ -13,6 +13,8 @@ import {
 } from './membership.queries.ts';
 import type { MembershipRole } from './organizations.model.ts';
 
+export { lockAccount } from './membership.queries.ts';
+
 const MOST_MEMBERS = 100;
 
 const RANK: Record<MembershipRole, number> = { owner: 3, admin: 2, member: 1 };
