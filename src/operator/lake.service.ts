@@ -10,6 +10,7 @@ import { SMALL_ROWS } from '../lakehouse/tables/maintenance.ts';
 import { listColumnsAt, listFilesAt } from '../lakehouse/tables/manifest.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { setFilesVariable, writeSelect } from '../lakehouse/tables/rewriting.ts';
+import { useSession } from '../lakehouse/tables/staging.ts';
 import { quoteName } from '../lakehouse/terms/quoting.ts';
 import { SORT } from '../api/data/compaction.service.ts';
 import { decodeStored, readTogether } from '../api/messages/reading.service.ts';
@@ -72,8 +73,7 @@ async function verifyTable(
   const problems: LakeProblem[] = [];
   const say = (path: string | null, problem: string) => problems.push({ table: table.id, path, problem });
   const whole: string[] = [];
-  const session = await staging.session();
-  try {
+  await useSession(staging, {}, async (session) => {
     for (const { path, byteCount, rowCount } of files) {
       const full = join(lakeFolder, path);
       const size = (await lake.head(path))?.byteCount ?? null;
@@ -105,9 +105,7 @@ async function verifyTable(
         say(null, `the rows cannot be read as the catalogue says: ${firstLine(error)}`);
       }
     }
-  } finally {
-    session.close();
-  }
+  });
   return { files: files.length, problems };
 }
 
