@@ -38,30 +38,21 @@ function shareAnswer<T>(ask: () => Promise<T | undefined>): () => Promise<T | un
 /** Registers gauges of how far the pipeline is behind, and the clock ahead. Postgres is asked when somebody reads them, once for all of them. */
 export function registerPipelineGauges(registry: Registry, db: Database): void {
   const register = <T extends Record<keyof T, number>>(gauges: readonly GaugeOf<T>[], find: () => Promise<T | undefined>) => {
+    const ask = shareAnswer(find);
     for (const { name, help, of } of gauges)
       new Gauge({
         name,
         help,
         registers: [registry],
         async collect() {
-          const found = await find();
+          const found = await ask();
           // a gauge without a known value is left out
           if (found) this.set(found[of]);
           else this.remove();
         },
       });
   };
-  // Postgres is asked once for all gauges that are collected at the same time
-  register(
-    GAUGES,
-    shareAnswer(() => findWaiting(db)),
-  );
-  register(
-    LOG_GAUGES,
-    shareAnswer(() => findLag(db)),
-  );
-  register(
-    CLOCK_GAUGES,
-    shareAnswer(() => findClockLead(db)),
-  );
+  register(GAUGES, () => findWaiting(db));
+  register(LOG_GAUGES, () => findLag(db));
+  register(CLOCK_GAUGES, () => findClockLead(db));
 }
