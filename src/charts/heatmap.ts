@@ -53,19 +53,21 @@ export const drawHeatmap: SpecMaker = (chart) => {
   const places = gatherCells(chart);
   const isMean = places.length < points.length;
   const drawn = places.slice(0, MOST_HEATMAP_CELLS);
-  const orderOf = (channel: string) => (chart.axes[channel]?.kind === 'categorical' ? orderCategories(chart, channel)?.domain : undefined);
-  const side = (channel: 'x' | 'y', domain = orderOf(channel)) => ({
-    ...makeField(chart, channel),
-    type: 'ordinal',
-    // the first of the rows is the lowest
-    scale: domain ? { domain: channel === 'y' ? domain.toReversed() : domain } : {},
-    ...(channel === 'y' ? { sort: 'descending' } : {}),
-    axis: {
-      labelOverlap: true,
-      values: pickLabels(drawn.map((cell) => cell[channel])),
-      ...(channel === 'x' && !isTime ? { labelAngle: areShort(points) ? 0 : -40 } : {}),
-    },
-  });
+  const side = (channel: 'x' | 'y') => {
+    const domain = chart.axes[channel]?.kind === 'categorical' ? orderCategories(chart, channel)?.domain : undefined;
+    return {
+      ...makeField(chart, channel),
+      type: 'ordinal',
+      // the first of the rows is the lowest
+      scale: domain ? { domain: channel === 'y' ? domain.toReversed() : domain } : {},
+      ...(channel === 'y' ? { sort: 'descending' } : {}),
+      axis: {
+        labelOverlap: true,
+        values: pickLabels(drawn.map((cell) => cell[channel])),
+        ...(channel === 'x' && !isTime ? { labelAngle: areShort(points) ? 0 : -40 } : {}),
+      },
+    };
+  };
   return {
     data: { values: drawn },
     mark: 'rect',
