@@ -104,13 +104,6 @@ function commandOf({ prefix, folder, uid, gid }: Binaries, program: string, args
   return [command, rest, { cwd: '/', uid, gid, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } }] as const;
 }
 
-function runOnce(binaries: Binaries, program: string, args: readonly string[]): void {
-  const [command, rest, where] = commandOf(binaries, program, args);
-  const result = spawnSync(command, rest, { ...where, encoding: 'utf8' });
-  if (result.status !== 0)
-    throw new EmbeddedPostgresError(`${program} failed: ${(result.stderr || String(result.error ?? '')).trim().slice(-500)}`);
-}
-
 /** Unix socket paths hold about 100 bytes, so the socket lives in a short private folder that the data folder names. */
 export const locateSocketFolder = (dataDir: string): string =>
   join(tmpdir(), `fieldlake-${process.getuid?.() ?? 0}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
@@ -150,7 +143,9 @@ export function sweepStagings({ cluster }: Cluster): void {
 export function createCluster(binaries: Cluster): void {
   const staging = `${binaries.cluster}.${randomUUID()}`;
   const settings = ['--auth=trust', '--encoding=UTF8', '--locale-provider=builtin', '--locale=C.UTF-8', '--no-instructions'];
-  runOnce(binaries, 'initdb', ['-D', staging, '-U', 'postgres', ...settings]);
+  const [command, rest, where] = commandOf(binaries, 'initdb', ['-D', staging, '-U', 'postgres', ...settings]);
+  const { status, stderr, error } = spawnSync(command, rest, { ...where, encoding: 'utf8' });
+  if (status !== 0) throw new EmbeddedPostgresError(`initdb failed: ${(stderr || String(error ?? '')).trim().slice(-500)}`);
   try {
     renameSync(staging, binaries.cluster);
   } catch (cause) {
