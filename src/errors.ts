@@ -396,6 +396,9 @@ export const errors = Object.fromEntries(
   ]),
 ) as unknown as { [K in ErrorKey]: (...args: Parameters<Catalogue[K]['sentence']>) => ApiError };
 
+/** Whether an error is the one of this entry. */
+export const isRefusal = (error: unknown, key: ErrorKey): boolean => error instanceof ApiError && error.code === printCode(key);
+
 /** Throws where a value is missing: `(await findTeam(tx, id)) ?? refuse(errors.teamNotFound())`. */
 export function refuse(error: Error): never {
   throw error;

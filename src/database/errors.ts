@@ -1,4 +1,4 @@
-import { ApiError, errors } from '../errors.ts';
+import { ApiError, errors, isRefusal } from '../errors.ts';
 
 /** Constraints whose violation means that a request clashes with the current state; it is no bug of ours. */
 const byConstraint: Readonly<Record<string, () => ApiError>> = {
@@ -76,8 +76,8 @@ const isConnectionFailure = ({ code, message, severity }: Failure) =>
 
 /** Whether a failure means that its connection cannot be used any more. */
 export const isConnectionLost = (error: unknown): error is ApiError =>
-  error instanceof ApiError &&
-  (error.code === 'DATABASE_UNAVAILABLE' || (error.cause as { silent?: boolean } | undefined)?.silent === true);
+  isRefusal(error, 'databaseUnavailable') ||
+  (error instanceof ApiError && (error.cause as { silent?: boolean } | undefined)?.silent === true);
 
 /**
  * Translates SQLSTATE and constraint name into an error of the catalogue. Anything that is not listed is a bug: 500, with the driver's error as the cause for

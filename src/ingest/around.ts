@@ -1,6 +1,6 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, isRefusal } from '../errors.ts';
 import { isStorageFull } from '../storage/full.ts';
 
 /** True for a failure that says nothing about what is read: a full disk, or a store or database that cannot be reached. */
 export const isAround = (error: unknown): boolean =>
-  isStorageFull(error) || (error instanceof ApiError && (error.status === 503 || error.code === 'DATABASE_TIMEOUT'));
+  isStorageFull(error) || isRefusal(error, 'databaseTimeout') || (error instanceof ApiError && error.status === 503);

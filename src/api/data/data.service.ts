@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openTable, type OpenTable } from '../../authorization/tables.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
+import { isRefusal } from '../../errors.ts';
 import { DEFAULT_SORT, ERROR_COLUMN, STRING, listFixedColumns, type Column } from '../../lakehouse/terms/catalog.ts';
 import { findInternalTables, findTable, makeLiveTable, requireVersion } from '../../lakehouse/tables/manifest.ts';
 import { listMetadataColumns } from '../../lakehouse/plan/metadata.ts';
@@ -203,7 +203,7 @@ export const makeCacheKey = (ctx: Context, table: OpenTable, answered: Answered)
 /** Opens a table; undefined where the caller may not read it. Errors: those of `openTable` but tableDenied. */
 export const findReadable = (ctx: Context, userId: string, experimentId: string, tableName: string): Promise<OpenTable | undefined> =>
   openTable(ctx.db, userId, experimentId, tableName).catch((error: unknown) => {
-    if (error instanceof ApiError && error.code === 'TABLE_DENIED') return undefined;
+    if (isRefusal(error, 'tableDenied')) return undefined;
     throw error;
   });
 

@@ -3,7 +3,7 @@ import { audit } from '../../auth/audit.ts';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
-import { ApiError, errors, refuse } from '../../errors.ts';
+import { ApiError, errors, isRefusal, refuse } from '../../errors.ts';
 import { dropVersion, requireExpected, type Target } from '../input/input.service.ts';
 import { MQTT_PORT } from '../../iot/registry.ts';
 import { makeRegistration } from '../../iot/sequences.ts';
@@ -73,7 +73,7 @@ async function provision(ctx: Context, device: Device): Promise<void> {
   try {
     await ctx.iot.lifecycle.register(device.id);
   } catch (error) {
-    if (error instanceof ApiError && error.status < 500 && error.code !== 'DEVICE_BUSY') {
+    if (error instanceof ApiError && error.status < 500 && !isRefusal(error, 'deviceBusy')) {
       await deleteDevice(ctx.db, device.id);
       throw error;
     }
@@ -105,7 +105,7 @@ export async function ensureMobile(ctx: Context, caller: Caller, { installId, na
     try {
       return await registerOne(ctx, caller, { serialNumber, deviceType: 'mobile', name });
     } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'SERIAL_TAKEN')) throw error;
+      if (!isRefusal(error, 'serialTaken')) throw error;
     }
   }
   const found = known ?? (await findMobile(ctx.db, serialNumber));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '../../auth/audit.ts';
 import { openTable, setPseudonyms, setRealNames, type OpenTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
-import { ApiError, errors } from '../../errors.ts';
+import { ApiError, errors, isRefusal } from '../../errors.ts';
 import { isAround } from '../../ingest/around.ts';
 import { countDownload, DOWNLOAD_TYPES, readStream } from '../../lakehouse/read/read.ts';
 import { MOST_SHEET_ROWS } from '../../lakehouse/read/spreadsheet.ts';
@@ -139,8 +139,8 @@ async function beat(ctx: Context, row: ExportRow, progress: Progress, stop: Abor
 
 /** The reason of a failure, in words for people; null where another attempt may succeed. What does not fit the memory may fit it once others are done. */
 const reasonOf = (error: unknown, row: ExportRow): string | null => {
-  const told = error instanceof ApiError && (error.code === 'LAKE_FILE_UNREADABLE' || (error.status < 500 && error.status !== 429));
-  if (told && error.code !== 'READ_TOO_LARGE') return error.message;
+  const told = error instanceof ApiError && (isRefusal(error, 'lakeFileUnreadable') || (error.status < 500 && error.status !== 429));
+  if (told && !isRefusal(error, 'readTooLarge')) return error.message;
   if (isAround(error) || row.errors + 1 < MOST_ERRORS) return null;
   return told ? error.message : 'It could not be written after several attempts.';
 };

@@ -5,7 +5,7 @@ import { isAllowed } from '../../authorization/access.ts';
 import { openTable } from '../../authorization/tables.ts';
 import type { Context } from '../../context.ts';
 import { isUuid } from '../../database/uuid.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, isRefusal } from '../../errors.ts';
 import { findDelivered, findNaming, type MeasuredIds } from '../../ingest/messages/measured.ts';
 import { readJson } from '../../json.ts';
 import { readStream } from '../../lakehouse/read/read.ts';
@@ -220,7 +220,7 @@ async function findPieces(ctx: Context, run: StoredRun, signal: AbortSignal): Pr
     return await findMatching(ctx, run, signal);
   } catch (error) {
     // the person who asked may no longer read the experiment, or a column that they filtered by is gone
-    if (error instanceof ApiError && error.status < 500 && error.status !== 429 && error.code !== 'READ_TOO_LARGE') return [];
+    if (error instanceof ApiError && error.status < 500 && error.status !== 429 && !isRefusal(error, 'readTooLarge')) return [];
     throw error;
   }
 }
@@ -245,7 +245,7 @@ const NOT_FOUND = {
   failed:
     'These measurements could not be found for a reason of the service. Run the macro again, and tell the operator if that fails too.',
 };
-const isTooLarge = (error: unknown) => isOutOfMemory(error) || (error instanceof ApiError && error.code === 'READ_TOO_LARGE');
+const isTooLarge = (error: unknown) => isOutOfMemory(error) || isRefusal(error, 'readTooLarge');
 
 /** Starts queued requests. One that fails stays queued until it has had its tries, and holds back neither the others nor the work that is due. */
 async function startQueued(ctx: Context, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import { retryUntil } from '../../database/retry.ts';
-import { ApiError, errors, refuse } from '../../errors.ts';
+import { ApiError, errors, isRefusal, refuse } from '../../errors.ts';
 import { isAround } from '../../ingest/around.ts';
 import { changeColumn, findTarget, type ColumnOrder } from '../../ingest/uploads/column-changes.ts';
 import { FileRefused } from '../../ingest/record-writer.ts';
@@ -81,7 +81,7 @@ export async function loadColumnChange(ctx: Context, experimentId: string, table
 
 /** Why another try would fail too, as a sentence; undefined when it may succeed. */
 const finalReason = (error: unknown): string | undefined =>
-  error instanceof FileRefused || (error instanceof ApiError && error.status < 500 && error.code !== 'SOURCE_CHANGED')
+  error instanceof FileRefused || (error instanceof ApiError && error.status < 500 && !isRefusal(error, 'sourceChanged'))
     ? error.message
     : undefined;
 

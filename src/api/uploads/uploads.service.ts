@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { cleanName, isName } from '../../contract/names.ts';
 import { findEarlierNow } from '../../database/clock.ts';
 import type { Queryable, Transaction } from '../../database/database.ts';
-import { ApiError, errors, refuse } from '../../errors.ts';
+import { ApiError, errors, isRefusal, refuse } from '../../errors.ts';
 import { LIMITS, limitFileBytes, type SourceKind } from '../../ingest/limits.ts';
 import { forgetObject, PROCESSING_FAILED } from '../../ingest/uploads/ingest.ts';
 import { nameFile } from '../../ingest/uploads/names.ts';
@@ -150,8 +150,7 @@ async function receiveFile(ctx: Context, { uploadId, sourceKind }: Receiving, pa
     throw errors.uploadRefused(`Two files of this upload are named '${named.path.slice(0, 100)}'.`);
   const maxBytes = limitFileBytes(sourceKind, ctx.config.limits.uploadFileBytes);
   const stored = await ctx.objects.put(key, part.body, { maxBytes, signal }).catch((error: unknown) => {
-    const isTooLarge = error instanceof ApiError && error.code === 'PAYLOAD_TOO_LARGE';
-    throw isTooLarge ? errors.fileTooLarge(named.path.slice(0, 100), `${maxBytes / 1_048_576} MiB`) : error;
+    throw isRefusal(error, 'payloadTooLarge') ? errors.fileTooLarge(named.path.slice(0, 100), `${maxBytes / 1_048_576} MiB`) : error;
   });
   await markFileReceived(ctx.db, { uploadId, path: named.path, ...stored });
   return { path: named.path, sha256: stored.sha256 };

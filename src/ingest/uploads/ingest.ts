@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transaction } from '../../database/database.ts';
-import { ApiError, errors } from '../../errors.ts';
+import { errors, isRefusal } from '../../errors.ts';
 import { listColumnsAt, commit, createTable, findTableById } from '../../lakehouse/tables/manifest.ts';
 import type { StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
@@ -117,11 +117,11 @@ async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
       try {
         return await (file.status === 'pending' ? attempt(deps, task, signal) : replayFile(deps, task, signal));
       } catch (error) {
-        if (error instanceof ApiError && error.code === 'TABLE_DELETED') throw tableGone();
+        if (isRefusal(error, 'tableDeleted')) throw tableGone();
         if (error instanceof NotPlain && !exact) exact = true;
         else if (isOutOfMemory(error)) {
           if (tries >= MEMORY_TRIES) throw tooMuchMemory(error);
-        } else if (!(error instanceof ApiError && error.code === 'SOURCE_CHANGED' && tries < TRIES)) throw error;
+        } else if (!isRefusal(error, 'sourceChanged') || tries >= TRIES) throw error;
       }
     }
   } catch (error) {

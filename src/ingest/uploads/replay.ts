@@ -1,6 +1,6 @@
 /** Replay: reads the refused records of a file again from its bytes, and stores what can be read now under the ids that it would have had. */
 import { join } from 'node:path';
-import { ApiError, errors } from '../../errors.ts';
+import { errors, isRefusal } from '../../errors.ts';
 import { listColumnsAt, commit, listFilesAt, findTable, findTableById, moveSource } from '../../lakehouse/tables/manifest.ts';
 import { listPaths, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import { setVariable } from '../pipeline.ts';
@@ -130,8 +130,7 @@ export async function replayFile(deps: IngestDeps, task: Task, signal?: AbortSig
     });
     return outcome;
   }).catch(async (error: unknown) => {
-    if (error instanceof ApiError && error.code === 'OBJECT_NOT_FOUND')
-      return await leaveReplay(deps, task, 'The bytes of this file are not kept any more.');
+    if (isRefusal(error, 'objectNotFound')) return await leaveReplay(deps, task, 'The bytes of this file are not kept any more.');
     throw error;
   });
 }

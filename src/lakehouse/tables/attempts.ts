@@ -1,14 +1,14 @@
 /** What every writer of tables does when another writer was faster, and when its own work fails. */
 import type { Queryable } from '../../database/database.ts';
 import { retry } from '../../database/retry.ts';
-import { ApiError } from '../../errors.ts';
+import { isRefusal } from '../../errors.ts';
 import type { Staged } from '../terms/warehouse.ts';
 import { listKnownPaths } from './manifest.queries.ts';
 import type { StagingArea } from './staging.ts';
 
-/** Repeats an attempt, at most `most` times, as long as it fails because somebody has changed what it began with (`SOURCE_CHANGED`). `tries` counts from 1. */
+/** Repeats an attempt, at most `most` times, as long as it fails because somebody has changed what it began with (`sourceChanged`). `tries` counts from 1. */
 export const retryUnchanged = <T>(most: number, attempt: (tries: number) => Promise<T>): Promise<T> =>
-  retry(most, (error) => error instanceof ApiError && error.code === 'SOURCE_CHANGED', attempt);
+  retry(most, (error) => isRefusal(error, 'sourceChanged'), attempt);
 
 /**
  * Removes those written files that the manifest does not name: after a failure the outcome of a commit may be unknown. The sweep does the rest. Never throws.

@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findEarlierNow } from '../../database/clock.ts';
+import { isRefusal } from '../../errors.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
 import { removeUncommitted } from './attempts.ts';
 import { isLogKey } from './delta/places.ts';
@@ -99,8 +100,8 @@ export async function compactTable(
       after += staged.files.length;
     } catch (error) {
       await removeUncommitted({ db, staging }, [staged]);
-      if ((error as { code?: unknown }).code === 'TABLE_DELETED') return { before, after };
-      if ((error as { code?: unknown }).code !== 'SOURCE_CHANGED') throw error;
+      if (isRefusal(error, 'tableDeleted')) return { before, after };
+      if (!isRefusal(error, 'sourceChanged')) throw error;
     }
   }
   if (after > 0) await noteValues({ db, staging }, tableId, signal);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errors } from '../../../errors.ts';
+import { isRefusal } from '../../../errors.ts';
 import type { ObjectStore } from '../../../storage/objects.ts';
 import type { Queryable } from '../../../database/database.ts';
 import { useSession, type StagingArea } from '../staging.ts';
@@ -58,7 +58,7 @@ export async function writeCheckpoint(
     const copy = { sql: `copy (select * from ${read}) to ${quoteText(made)} (format parquet, compression snappy)`, values: [] };
     await useSession(staging, { small: true }, (session) => session.prepare([copy]));
     await lake.put(printCheckpointKey(folder, version), createReadStream(made)).catch((error: unknown) => {
-      if ((error as { code?: unknown }).code !== errors.objectExists().code) throw error;
+      if (!isRefusal(error, 'objectExists')) throw error;
     });
   } finally {
     await rm(work, { recursive: true, force: true });

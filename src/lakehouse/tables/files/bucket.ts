@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '../../../database/database.ts';
-import { ApiError, errors } from '../../../errors.ts';
+import { ApiError, errors, isRefusal } from '../../../errors.ts';
 import { isStorageFull } from '../../../storage/full.ts';
 import { Meter } from '../../../storage/metering.ts';
 import type { ObjectStore, Stored } from '../../../storage/objects.ts';
@@ -34,8 +34,6 @@ const AGAIN_MS = 100;
 const unreadable = (path: string, problem: string) =>
   errors.lakeFileUnreadable(basename(dirname(path))).with({ facts: { file: path, problem } });
 
-const codeOf = (error: unknown) => (error instanceof ApiError ? error.code : undefined);
-
 /** Downloads an object to a path of this machine. The copy gets there only when its length and hash are as the manifest says. */
 async function download(
   store: ObjectStore,
@@ -51,7 +49,7 @@ async function download(
       return;
     } catch (error) {
       await rm(part, { force: true });
-      const code = codeOf(error);
+      const code = error instanceof ApiError ? error.code : undefined;
       if (code === 'OBJECT_NOT_FOUND') throw unreadable(path, 'it is not in the bucket');
       if (isStorageFull(error) || (code !== undefined && code !== 'OBJECT_MISMATCH')) throw error;
       if (tries === TRIES)
@@ -66,7 +64,7 @@ async function upload(store: ObjectStore, path: string, written: string): Promis
   try {
     return await store.put(path, createReadStream(written), { contentLength: size });
   } catch (error) {
-    if (codeOf(error) !== 'OBJECT_EXISTS') throw error;
+    if (!isRefusal(error, 'objectExists')) throw error;
     const [there, ours] = [await measureBody(await store.get(path)), await measureBody(createReadStream(written))];
     if (there.sha256 !== ours.sha256) throw error;
     return ours;
@@ -103,7 +101,7 @@ export async function openBucketFiles({ store, db, cacheFolder, cacheBytes, isKe
     try {
       return await cache.hold(await factsOf(files), fetch, stop.signal);
     } catch (error) {
-      throw table !== undefined && error instanceof ApiError && error.code === 'LAKE_FILE_UNREADABLE'
+      throw table !== undefined && error instanceof ApiError && isRefusal(error, 'lakeFileUnreadable')
         ? errors.lakeFileUnreadable(table).with(error.details)
         : error;
     } finally {
