@@ -287,6 +287,26 @@ test('every fifty versions a checkpoint says what the entries before it say', as
   expect(short.protocol).toMatchObject({ minReaderVersion: 1, minWriterVersion: 7 });
 }, 120_000);
 
+test('a checkpoint is made where the sweep removes what a crash leaves', async () => {
+  const table = await lake.makeTable();
+  for (const added of await stageFiles(table, 55)) await lake.db.transaction((tx) => commit(tx, added));
+  const { workFolder } = lake.deps.staging;
+  const before = await readdir(workFolder);
+  const during: string[][] = [];
+  const dying: ObjectStore = {
+    ...lake.deps.lake,
+    put: async () => {
+      during.push(await readdir(workFolder), await readdir(join(workFolder, 'ingest')));
+      throw new Error('killed');
+    },
+  };
+  await expect(publishTable({ ...lake.deps, lake: dying }, table.id)).rejects.toThrow('killed');
+  const [work = [], swept = []] = during;
+  expect(work.filter((name) => name !== 'ingest' && !before.includes(name))).toEqual([]);
+  expect(swept).toHaveLength(1);
+  expect(await publishTable(lake.deps, table.id)).toBeGreaterThan(50);
+}, 120_000);
+
 test('entries of versions that are not kept go, back to the checkpoint that a reader of the oldest kept version begins with', async () => {
   const table = await lake.makeTable();
   for (const added of await stageFiles(table, 110)) await lake.db.transaction((tx) => commit(tx, added));

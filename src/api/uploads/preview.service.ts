@@ -1,6 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Caller } from '../../auth/caller.ts';
@@ -12,6 +11,7 @@ import { FileRefused } from '../../ingest/record-writer.ts';
 import { describeRefused, previewFile, type FilePreview } from '../../ingest/uploads/preview.ts';
 import { listColumnsAt, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { LakeTable } from '../../lakehouse/tables/manifest-rows.ts';
+import { useFolder } from '../../lakehouse/tables/staging.ts';
 import { requireWritable } from '../experiments/experiments.service.ts';
 import { checkFields, makeReading, previewShape, type PreviewFields } from './fields.ts';
 import type { PreviewedFile, UploadPreview } from './uploads.model.ts';
@@ -114,32 +114,29 @@ export async function previewUpload(
       continue;
     }
     if (part.name !== 'files' && part.name !== 'parts') throw errors.uploadRefused("The file parts must be named 'files' or 'parts'.");
-    target ??= await openTarget(ctx, caller, experimentId, checkFields(previewShape, given));
-    const { sourceKind } = target.fields;
+    const into = (target ??= await openTarget(ctx, caller, experimentId, checkFields(previewShape, given)));
+    const { sourceKind } = into.fields;
     if (files.length >= Math.min(maxFiles, LIMITS[sourceKind].maxFiles))
       throw errors.uploadRefused(`A preview looks at no more than ${maxFiles} files.`);
     const { path } = checkName(sourceKind, part);
     if (files.some((file) => file.path === path)) throw errors.uploadRefused(`Two files of this upload are named '${path.slice(0, 100)}'.`);
     const isPart = part.name === 'parts';
-    const work = join(ctx.staging.workFolder, 'ingest', randomUUID());
-    await mkdir(work, { recursive: true, mode: 0o700 });
-    try {
+    const { file, columns, byteCount } = await useFolder(ctx.staging, async (work) => {
       const original = join(work, 'original');
       const { byteCount, sha256 } = await receivePart(part, path, original, signal);
       const begun = performance.now();
       const ofOne = { signal, mostMs: Math.max(0, Math.floor(Math.min(mostMs, leftMs))) };
-      const { file, columns } = await lookAt(ctx, caller, target, { path, original, isPart, sha256, work }, ofOne);
+      const looked = await lookAt(ctx, caller, into, { path, original, isPart, sha256, work }, ofOne);
       leftMs -= performance.now() - begun;
-      target = { ...target, known: columns };
-      const { stored, quarantined, alreadyThere, columns: told, otherColumns } = file;
-      files.push({
-        ...{ ...file, isPart, byteCount, rowsIn: stored + quarantined + alreadyThere },
-        columns: told as PreviewedFile['columns'],
-        otherColumns: [...otherColumns],
-      });
-    } finally {
-      await rm(work, { recursive: true, force: true });
-    }
+      return { ...looked, byteCount };
+    });
+    target = { ...into, known: columns };
+    const { stored, quarantined, alreadyThere, columns: told, otherColumns } = file;
+    files.push({
+      ...{ ...file, isPart, byteCount, rowsIn: stored + quarantined + alreadyThere },
+      columns: told as PreviewedFile['columns'],
+      otherColumns: [...otherColumns],
+    });
   }
   const fields = checkFields(previewShape, given);
   if (!target) throw errors.uploadRefused('The upload holds no files.');

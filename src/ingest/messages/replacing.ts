@@ -1,12 +1,10 @@
 /** Replaces rows of tables, whose files are immutable: they are written anew without those rows. */
-import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnlessCommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { listFilesAt, type ColumnState } from '../../lakehouse/tables/manifest.ts';
 import type { LakeFile } from '../../lakehouse/tables/manifest-rows.ts';
 import { setFilesVariable, writeSelect, type Rewritten } from '../../lakehouse/tables/rewriting.ts';
-import { useSession, type StagingSession } from '../../lakehouse/tables/staging.ts';
+import { useFolder, useSession, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { setVariable } from '../pipeline.ts';
 import type { Batch } from './tables.ts';
@@ -27,17 +25,13 @@ export async function replaceRows<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const { staging } = deps;
-  const work = join(staging.workFolder, 'ingest', randomUUID());
-  await mkdir(work, { recursive: true, mode: 0o700 });
-  const attempt = (session: StagingSession) => {
-    const written: (Staged | undefined)[] = [];
-    return removeUnlessCommitted(deps, written, () => replace({ ...deps, session, experimentId, work }, written));
-  };
-  try {
-    return await retryUnchanged(TRIES, () => useSession(staging, { signal }, attempt));
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  return useFolder(staging, (work) => {
+    const attempt = (session: StagingSession) => {
+      const written: (Staged | undefined)[] = [];
+      return removeUnlessCommitted(deps, written, () => replace({ ...deps, session, experimentId, work }, written));
+    };
+    return retryUnchanged(TRIES, () => useSession(staging, { signal }, attempt));
+  });
 }
 
 const EXPRESSION = { raw_id: 'raw_id', source: 'substr(id, 1, 20)' } as const;

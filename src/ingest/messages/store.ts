@@ -1,11 +1,11 @@
 /** Measurement messages: kept from the moment they are acknowledged, and turned into rows once. */
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { randomUUIDv7 } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { errors } from '../../errors.ts';
 import { listColumnsAt, findTable, listKnownSources, type NewSource } from '../../lakehouse/tables/manifest.ts';
-import { useSession, type StagingArea } from '../../lakehouse/tables/staging.ts';
+import { useFolder, useSession, type StagingArea } from '../../lakehouse/tables/staging.ts';
 import { removeUncommitted, retryUnchanged } from '../../lakehouse/tables/attempts.ts';
 import { MAX_COLUMNS } from '../limits.ts';
 import { hashDelivery, hashMessage, makeDeviceHasher } from './ids.ts';
@@ -233,7 +233,7 @@ async function attempt(
   const { measurements, sources, reports } = await sortOut(deps, experimentId, messages, looksFirst || tries > 1);
   const rows = measurements.flat();
   const prepared: Prepared[] = [];
-  await mkdir(work, { recursive: true, mode: 0o700 });
+  await mkdir(work);
   try {
     if (rows.length > 0)
       await useSession(staging, { signal, small: true }, async (session) => {
@@ -273,14 +273,11 @@ export async function ingestMessages(
   options: IngestingMessages = {},
 ): Promise<MessageReport[]> {
   if (messages.length === 0) return [];
-  const folder = join(deps.staging.workFolder, 'ingest', randomUUID());
-  try {
-    return await retryUnchanged(TRIES, (tries) =>
+  return useFolder(deps.staging, (folder) =>
+    retryUnchanged(TRIES, (tries) =>
       attempt(deps, experimentId, { given: messages, work: join(folder, String(tries)), tries, ...options }),
-    );
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    ),
+  );
 }
 
 /** Lists everyone whose measurements these are: the sender that the connection proved, or else the person whom the payload names. */

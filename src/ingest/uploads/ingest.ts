@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transaction } from '../../database/database.ts';
 import { errors, isRefusal } from '../../errors.ts';
 import { listColumnsAt, commit, createTable, findTableById } from '../../lakehouse/tables/manifest.ts';
-import type { StagingSession } from '../../lakehouse/tables/staging.ts';
+import { useFolder, type StagingSession } from '../../lakehouse/tables/staging.ts';
 import type { Staged } from '../../lakehouse/terms/warehouse.ts';
 import { isAround } from '../around.ts';
 import { NotPlain } from './read/json-lines.ts';
@@ -106,13 +105,12 @@ export async function ingestUpload(deps: IngestDeps, uploadId: string, options: 
   }
 }
 
-async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, signal?: AbortSignal): Promise<FileOutcome> {
-  const work = join(deps.staging.workFolder, 'ingest', randomUUID());
-  await mkdir(work, { recursive: true, mode: 0o700 });
-  try {
+/** Works on a file until it is stored or refused. Each try has a folder of its own. */
+const workOn = (deps: IngestDeps, upload: UploadRow, file: UploadFileRow, signal?: AbortSignal): Promise<FileOutcome> =>
+  useFolder(deps.staging, async (folder) => {
     let exact = false;
     for (let tries = 1; ; tries += 1) {
-      const task = { upload, file, work: join(work, String(tries)), exact };
+      const task = { upload, file, work: join(folder, String(tries)), exact };
       await mkdir(task.work);
       try {
         return await (file.status === 'pending' ? attempt(deps, task, signal) : replayFile(deps, task, signal));
@@ -124,13 +122,10 @@ async function workOn(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, 
         } else if (!isRefusal(error, 'sourceChanged') || tries >= TRIES) throw error;
       }
     }
-  } catch (error) {
+  }).catch((error: unknown) => {
     if (!(error instanceof FileRefused)) throw error;
-    return await refuse(deps, upload, file, error);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-}
+    return refuse(deps, upload, file, error);
+  });
 
 /** Ends a file that is refused, or its replay. The bytes of a file go last: without them another try could not tell any more why. Those that stay are removed by the nightly sweep. */
 async function refuse(deps: IngestDeps, upload: UploadRow, file: UploadFileRow, { reason, message }: FileRefused): Promise<FileOutcome> {

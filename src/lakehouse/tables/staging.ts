@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Column } from '../terms/catalog.ts';
 import type { PhysicalColumn, RunOptions, Staged, StageRequest, Statement } from '../terms/warehouse.ts';
@@ -66,6 +68,17 @@ export async function useSession<T>(
     return await work(session);
   } finally {
     session.close();
+  }
+}
+
+/** Runs work with a folder of its own, and removes it. The sweep removes folders that a crash leaves. */
+export async function useFolder<T>({ workFolder }: Pick<StagingArea, 'workFolder'>, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = join(workFolder, 'ingest', randomUUID());
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

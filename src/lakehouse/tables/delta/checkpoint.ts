@@ -1,12 +1,11 @@
 /** Writes a table's log up to a version into one Parquet file, so that a reader need not read every entry. */
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRefusal } from '../../../errors.ts';
 import type { ObjectStore } from '../../../storage/objects.ts';
 import type { Queryable } from '../../../database/database.ts';
-import { useSession, type StagingArea } from '../staging.ts';
+import { useFolder, useSession, type StagingArea } from '../staging.ts';
 import { quoteText } from '../../terms/quoting.ts';
 import { addOf, describeTable, makeMetaData, removeOf, type LoggedTable } from './entry.ts';
 import { findLogged, listLoggedFiles, listRetired } from './log.queries.ts';
@@ -48,9 +47,7 @@ export async function writeCheckpoint(
   if (!table) return;
   const actions = await listActions(db, { table: describeTable(table), version, state });
   const folder = printTableFolder(table.experimentId, tableId);
-  const work = join(staging.workFolder, randomUUID());
-  await mkdir(work, { recursive: true, mode: 0o700 });
-  try {
+  await useFolder(staging, async (work) => {
     const [given, made] = [join(work, 'actions.json'), join(work, 'checkpoint.parquet')];
     await writeFile(given, actions.map((action) => `${JSON.stringify(action)}\n`).join(''));
     const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: ${quoteText(type)}`);
@@ -60,9 +57,7 @@ export async function writeCheckpoint(
     await lake.put(printCheckpointKey(folder, version), createReadStream(made)).catch((error: unknown) => {
       if (!isRefusal(error, 'objectExists')) throw error;
     });
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  });
   // the hint is the only object of a log that ever changes
   await lake.replace(printHintKey(folder), Buffer.from(JSON.stringify({ version, size: actions.length })));
 }
