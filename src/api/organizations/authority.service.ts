@@ -92,18 +92,27 @@ export async function requireFreeSlug(ctx: Context, slug: string): Promise<void>
   if ((await findIdBySlug(ctx.db, slug)) !== undefined) throw errors.organizationSlugAlreadyTaken();
 }
 
-/** Locks an organization that the caller is in. Errors: `refusal`, also for an organization that does not exist. */
+/** Requires that the caller is in an organization. Errors: `refusal`, also for an organization that does not exist. */
+export async function requireOwn(
+  db: Queryable,
+  caller: Caller,
+  id: string,
+  refusal: () => Error = errors.userIsNotAMemberOfTheOrganization,
+): Promise<Standing> {
+  const standing = await findStanding(db, id, caller.userId);
+  return standing?.isMember === true ? standing : refuse(refusal());
+}
+
+/** Locks an organization that the caller is in. Errors: those of `requireOwn`. */
 export async function lockOwn(
   tx: Transaction,
   caller: Caller,
   id: string,
-  refusal = () => errors.userIsNotAMemberOfTheOrganization(),
+  refusal?: () => Error,
 ): Promise<{ standing: Standing; members: MemberRow[] }> {
   await lockOrganization(tx, id);
   const members = await lockMembers(tx, id);
-  const standing = await findStanding(tx, id, caller.userId);
-  if (!standing?.isMember) throw refusal();
-  return { standing, members };
+  return { standing: await requireOwn(tx, caller, id, refusal), members };
 }
 
 const FIELDS = {
@@ -143,8 +152,7 @@ export const changeOrganization = (ctx: Context, caller: Caller, id: string, cha
 export const removeOrganization = (ctx: Context, caller: Caller, id: string): Promise<ManagedOrganization> =>
   ctx.db.transaction(async (tx) => {
     await lockToDelete(tx, id);
-    const standing = await findStanding(tx, id, caller.userId);
-    if (!standing?.isMember) throw errors.userIsNotAMemberOfTheOrganization();
+    const standing = await requireOwn(tx, caller, id);
     if (!standing.isOwner) throw errors.youAreNotAllowedToDeleteThisOrganization();
     if (standing.isPersonal) throw errors.personalWorkspace();
     const blockers = await listBlockers(tx, id);
@@ -201,9 +209,7 @@ const ALLOWED: Record<MembershipRole, Readonly<Record<string, readonly string[]>
 
 /** Whether the caller's role in an organization covers every one of the asked verbs. */
 export async function hasPermission(ctx: Context, caller: Caller, body: PermissionAsked): Promise<PermissionAnswer> {
-  const standing = await findStanding(ctx.db, requireOrganizationId(body.organizationId), caller.userId);
-  if (!standing?.isMember) throw errors.userIsNotAMemberOfTheOrganization();
-  const allowed = ALLOWED[readRole(standing)];
+  const allowed = ALLOWED[readRole(await requireOwn(ctx.db, caller, requireOrganizationId(body.organizationId)))];
   const asked = Object.entries(body.permissions ?? body.permission ?? {});
   const success = asked.every(([subject, verbs]) =>
     verbs.every((verb) => (Object.hasOwn(allowed, subject) ? allowed[subject] : [])?.includes(verb)),

@@ -15,7 +15,7 @@ import type {
   OwnOrganizationInvitation,
 } from './authority.model.ts';
 import { findMemberByEmail, findUserAddress } from './authority.queries.ts';
-import { makeManagedMember, canonicaliseRole, lockOwn, requireOrganizationId } from './authority.service.ts';
+import { makeManagedMember, canonicaliseRole, lockOwn, requireOrganizationId, requireOwn } from './authority.service.ts';
 import {
   countLiveInvitations,
   countTeams,
@@ -125,8 +125,8 @@ export const acceptInvitation = (ctx: Context, caller: Caller, id: string): Prom
     const { organizationId } = invitation;
     if (!(await lockOrganization(tx, organizationId))) throw errors.invitationNotFound();
     if ((await endInvitation(tx, id, 'accepted')) === 0) throw errors.invitationNotFound();
-    const full = () => errors.organizationMembershipLimitReached();
-    const member = await admit(tx, caller, { organizationId, userId: caller.userId, role: invitation.role as MembershipRole }, { full });
+    const joining = { organizationId, userId: caller.userId, role: invitation.role as MembershipRole };
+    const member = await admit(tx, caller, joining, { full: errors.organizationMembershipLimitReached });
     for (const teamId of await listInvitedTeams(tx, id)) await joinTeam(tx, caller, { teamId, organizationId, userId: caller.userId });
     await audit(tx, caller, { action: 'organization.invitation-accepted', organizationId, details: { invitationId: id } });
     return { invitation: await mustFind(tx, id), member: makeManagedMember(member) };
@@ -146,8 +146,7 @@ export const cancelInvitation = (ctx: Context, caller: Caller, id: string): Prom
   ctx.db.transaction(async (tx) => {
     const invitation = (await findInvitation(tx, id)) ?? refuse(errors.invitationNotFound());
     const { organizationId } = invitation;
-    const standing = await findStanding(tx, organizationId, caller.userId);
-    if (!standing?.isMember) throw errors.memberNotFound();
+    const standing = await requireOwn(tx, caller, organizationId, errors.memberNotFound);
     if (!standing.isAdmin) throw errors.youAreNotAllowedToCancelThisInvitation();
     if ((await endInvitation(tx, id, 'canceled')) === 0) throw errors.invitationNotFound();
     await audit(tx, caller, { action: 'organization.invitation-cancelled', organizationId, details: { invitationId: id } });

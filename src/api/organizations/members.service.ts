@@ -5,12 +5,11 @@ import type { Transaction } from '../../database/database.ts';
 import { errors } from '../../errors.ts';
 import type { ManagedMember, ManagedMemberWithUser, MemberList, NewOrganizationMember } from './authority.model.ts';
 import { findMemberByEmail, findUserAddress, listMembersWithUsers } from './authority.queries.ts';
-import { makeManagedMember, canonicaliseRole, lockOwn, requireOrganizationId } from './authority.service.ts';
+import { makeManagedMember, canonicaliseRole, lockOwn, requireOrganizationId, requireOwn } from './authority.service.ts';
 import { cancelInvitationsBy } from './invitations.queries.ts';
 import { deleteMember, lockAccount, updateMemberRole, type MemberRow } from './membership.queries.ts';
 import { admit, readRole, isAtLeast, isStillStaffed } from './membership.service.ts';
 import type { MembershipRole } from './organizations.model.ts';
-import { findStanding } from './organizations.queries.ts';
 import { findTeam } from './teams.queries.ts';
 import { joinTeam } from './teams.service.ts';
 
@@ -24,8 +23,7 @@ interface MemberFilter {
 
 /** Lists members with their accounts. Errors: youAreNotAMemberOfThisOrganization, also for an organization that does not exist. */
 export async function loadMembers(ctx: Context, caller: Caller, organizationId: string, filter: MemberFilter): Promise<MemberList> {
-  const standing = await findStanding(ctx.db, organizationId, caller.userId);
-  if (!standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();
+  await requireOwn(ctx.db, caller, organizationId, errors.youAreNotAMemberOfThisOrganization);
   const found = (await listMembersWithUsers(ctx.db, organizationId)).filter(
     ({ role }) => filter.role === undefined || role === filter.role,
   );
@@ -100,7 +98,7 @@ export const changeMemberRole = (
 /** Ends the caller's own membership. Errors: memberNotFound, personalWorkspace, youCannotLeaveTheOrganizationAsTheOnlyOwner. */
 export const leaveOrganization = (ctx: Context, caller: Caller, organizationId: string): Promise<ManagedMember> =>
   ctx.db.transaction(async (tx) => {
-    const { standing, members } = await lockOwn(tx, caller, organizationId, () => errors.memberNotFound());
+    const { standing, members } = await lockOwn(tx, caller, organizationId, errors.memberNotFound);
     if (standing.isPersonal) throw errors.personalWorkspace();
     const own = members.find(({ userId }) => userId === caller.userId);
     if (!own) throw errors.memberNotFound();
@@ -126,7 +124,7 @@ export const addMember = (ctx: Context, caller: Caller, body: NewOrganizationMem
     if (role === 'owner' && !standing.isOwner) throw errors.youAreNotAllowedToInviteUserWithThisRole();
     if (!account || !(await findUserAddress(tx, userId))?.isActive) throw errors.userNotFound();
     if (members.some((member) => member.userId === userId)) throw errors.userIsAlreadyAMemberOfThisOrganization();
-    const made = await admit(tx, caller, { organizationId, userId, role }, { full: () => errors.organizationMembershipLimitReached() });
+    const made = await admit(tx, caller, { organizationId, userId, role }, { full: errors.organizationMembershipLimitReached });
     if (body.teamId !== undefined) {
       if (!(await findTeam(tx, organizationId, body.teamId))) throw errors.teamNotFound();
       await joinTeam(tx, caller, { teamId: body.teamId, organizationId, userId });

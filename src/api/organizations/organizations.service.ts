@@ -111,7 +111,7 @@ export const decideRequest = (
     if ((await decideJoinRequest(tx, request.id, { status, decidedBy: caller.userId })) === 0) throw errors.joinRequestDecided();
     if (status === 'approved') {
       if (!account) throw errors.joinRequestNotFound();
-      await admit(tx, caller, { organizationId, userId: request.user.id, role: 'member' }, { full: () => errors.organizationFull() });
+      await admit(tx, caller, { organizationId, userId: request.user.id, role: 'member' }, { full: errors.organizationFull });
     }
     await audit(tx, caller, {
       action: status === 'approved' ? 'organization.join-approved' : 'organization.join-rejected',

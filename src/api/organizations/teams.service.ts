@@ -3,7 +3,7 @@ import type { Actor, Caller } from '../../auth/caller.ts';
 import type { Context } from '../../context.ts';
 import type { Transaction } from '../../database/database.ts';
 import { errors, refuse } from '../../errors.ts';
-import { lockOwn } from './authority.service.ts';
+import { lockOwn, requireOwn } from './authority.service.ts';
 import { findStanding } from './organizations.queries.ts';
 import {
   deleteTeam,
@@ -32,7 +32,7 @@ const mustFindTeam = async (tx: Transaction, organizationId: string, teamId: str
 /** Creates a team. Errors: youAreNotAllowedToCreateTeamsInThisOrganization, personalWorkspace. */
 export const createTeam = (ctx: Context, caller: Caller, organizationId: string, name: string): Promise<ManagedTeam> =>
   ctx.db.transaction(async (tx) => {
-    await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToCreateTeamsInThisOrganization());
+    await lockAsAdmin(tx, caller, organizationId, errors.youAreNotAllowedToCreateTeamsInThisOrganization);
     const team = (await insertTeam(tx, { organizationId, name: name.trim() })) ?? refuse(errors.conflict());
     await audit(tx, caller, { action: 'team.created', organizationId, details: { teamId: team.id } });
     return caller.created(tx, team);
@@ -46,7 +46,7 @@ export const changeTeam = (
   change: { teamId: string; name: string | undefined },
 ): Promise<ManagedTeam> =>
   ctx.db.transaction(async (tx) => {
-    await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToUpdateThisTeam());
+    await lockAsAdmin(tx, caller, organizationId, errors.youAreNotAllowedToUpdateThisTeam);
     const team = await mustFindTeam(tx, organizationId, change.teamId);
     if (change.name === undefined) return team;
     await audit(tx, caller, { action: 'team.updated', organizationId, details: { teamId: team.id } });
@@ -56,7 +56,7 @@ export const changeTeam = (
 /** Deletes a team with every grant that names it. Errors: youAreNotAllowedToDeleteThisTeam, teamNotFound. */
 export const removeTeam = (ctx: Context, caller: Caller, organizationId: string, teamId: string): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToDeleteThisTeam());
+    await lockAsAdmin(tx, caller, organizationId, errors.youAreNotAllowedToDeleteThisTeam);
     const team = await mustFindTeam(tx, organizationId, teamId);
     await deleteTeam(tx, team.id);
     await audit(tx, caller, { action: 'team.deleted', organizationId, details: { teamId: team.id } });
@@ -64,8 +64,7 @@ export const removeTeam = (ctx: Context, caller: Caller, organizationId: string,
 
 /** Lists the teams of an organization. Errors: youAreNotAMemberOfThisOrganization. */
 export async function loadTeams(ctx: Context, caller: Caller, organizationId: string): Promise<ManagedTeam[]> {
-  const standing = await findStanding(ctx.db, organizationId, caller.userId);
-  if (!standing?.isMember) throw errors.youAreNotAMemberOfThisOrganization();
+  await requireOwn(ctx.db, caller, organizationId, errors.youAreNotAMemberOfThisOrganization);
   return listManagedTeams(ctx.db, organizationId);
 }
 
@@ -100,8 +99,7 @@ export const addTeamMember = (
   named: { teamId: string; userId: string },
 ): Promise<ManagedTeamMember> =>
   ctx.db.transaction(async (tx) => {
-    const refusal = () => errors.youAreNotAllowedToCreateANewTeamMember();
-    const { members } = await lockAsAdmin(tx, caller, organizationId, refusal);
+    const { members } = await lockAsAdmin(tx, caller, organizationId, errors.youAreNotAllowedToCreateANewTeamMember);
     const team = await mustFindTeam(tx, organizationId, named.teamId);
     const userId = named.userId.toLowerCase();
     if (!members.some((member) => member.userId === userId)) throw errors.userIsNotAMemberOfTheOrganization();
@@ -117,7 +115,7 @@ export const removeTeamMember = (
   named: { teamId: string; userId: string },
 ): Promise<void> =>
   ctx.db.transaction(async (tx) => {
-    await lockAsAdmin(tx, caller, organizationId, () => errors.youAreNotAllowedToRemoveATeamMember());
+    await lockAsAdmin(tx, caller, organizationId, errors.youAreNotAllowedToRemoveATeamMember);
     const team = await mustFindTeam(tx, organizationId, named.teamId);
     if ((await deleteTeamMember(tx, team.id, named.userId)) === 0) throw errors.userIsNotAMemberOfTheTeam();
     await audit(tx, caller, { action: 'team.member-removed', organizationId, subjectId: named.userId, details: { teamId: team.id } });
