@@ -247,6 +247,10 @@ export const readExactJson = (text: string): unknown =>
 /** Replaces what neither Postgres nor a file of the lake takes as text: lone surrogates and NUL become U+FFFD. */
 export const cleanText = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
+/** Prints what Postgres takes as JSON, whatever its texts hold. Keys are printed as they are. */
+export const printCleanJson = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) => (typeof each === 'string' ? cleanText(each) : each));
+
 /** True for a JSON object: neither null, nor a list, nor a number that keeps its text. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);

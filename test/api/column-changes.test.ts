@@ -69,6 +69,15 @@ async function loggedSchema(experimentId: string, tableId: string, version: numb
 }
 
 // most of each is waiting, and each has an experiment of its own
+test.concurrent('a column with zero bytes in a text becomes a number, and the report shows them as U+FFFD', async () => {
+  const id = await experiment();
+  const tableId = await uploadTable(owner, id, 'zeros', 'n,v\n1,a\0\n2,2\n3,b\n4,c\n');
+  const done = await change(id, tableId, 'v', { type: 'int' });
+  expect(done).toMatchObject({ status: 'completed', report: { oddValues: 3 } });
+  expect(done.report.oddExamples[0]).toMatchObject({ value: 'a\ufffd' });
+  expect(await valuesOf(id, tableId, ['v', 'v__text'])).toContainEqual([null, 'a\0']);
+});
+
 test.concurrent('a column that was text because of a mark becomes a number under another name, and later files find it', async () => {
   const id = await experiment();
   // n.d. is not one of the marks, and three of six are more than a few

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { writeXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listUploadFiles } from '../../src/ingest/uploads/uploads.queries.ts';
 import type { ReadingOptions } from '../../src/ingest/typing/readings.ts';
 import { openLake, type Lake } from './setup.ts';
 
@@ -293,4 +294,16 @@ describe('a title above the header', () => {
       message: 'The sheet has no header in row 9, nor below it.',
     });
   });
+});
+
+// loggers that lose power leave such runs of zeros
+test.each([
+  ['a value', 'plot,v\n1,2\n\0\0\x003,4\n5,6\n', 3],
+  ['a title', 'Leeds\0\n\nplot,v\n1,2\n3,4\n', 2],
+  ['a unit', 'plot,v\n,cm\0\n1,2\n3,4\n', 2],
+])('a file with zero bytes in %s is read, and its report shows them as U+FFFD', async (_where, bytes, stored) => {
+  const { id } = await send(bytes);
+  const [file] = await listUploadFiles(lake.deps.db, id);
+  expect(file).toMatchObject({ status: 'completed', stored });
+  expect(JSON.stringify(file)).toContain('\ufffd');
 });

@@ -1,6 +1,7 @@
 import type { Queryable, Transaction } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
 import type { ColumnOutcome } from '../../ingest/uploads/column-changes.ts';
+import { printCleanJson } from '../../json.ts';
 import type { DayOrder, TypeWord } from '../../ingest/typing/readings.ts';
 import type { ColumnChange } from './tables.model.ts';
 
@@ -55,7 +56,7 @@ export const moveColumnChange = (db: Queryable, id: string, rows: { done: number
 /** Completes a change. Answers 0 when another process has ended it. */
 export const completeColumnChange = (tx: Transaction, id: string, report: object) =>
   tx.run(sql('tables.completeColumnChange')`
-    update column_changes set status = 'completed', report = ${JSON.stringify(report)}::jsonb, completed_at = now() where id = ${id} and status = 'running'`);
+    update column_changes set status = 'completed', report = ${printCleanJson(report)}::jsonb, completed_at = now() where id = ${id} and status = 'running'`);
 
 export const failColumnChange = (db: Queryable, id: string, message: string) =>
   db.run(sql('tables.failColumnChange')`

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../../database/database.ts';
 import { fragment, sql } from '../../database/sql.ts';
+import { cleanText, printCleanJson } from '../../json.ts';
 import type { ReadingOptions } from '../typing/readings.ts';
 import type { ColumnReport } from '../typing/decide.ts';
 
@@ -82,7 +83,7 @@ export type FileOutcome = Omit<UploadFileRow, 'ordinal' | 'objectKey' | 'sha256'
 const setOutcome = (file: FileOutcome) =>
   fragment`status = ${file.status}, stored = ${file.stored}, quarantined = ${file.quarantined},
       already_there = ${file.alreadyThere}, rows_in = ${file.stored + file.quarantined + file.alreadyThere}, reason = ${file.reason},
-      message = ${file.message}, columns = ${JSON.stringify(file.columns)}::jsonb, completed_at = now()`;
+      message = ${file.message && cleanText(file.message)}, columns = ${printCleanJson(file.columns)}::jsonb, completed_at = now()`;
 
 /** Records what became of one file. Answers 0 when another process already has. */
 export const finishFile = (db: Queryable, uploadId: string, file: FileOutcome) =>
