@@ -81,3 +81,8 @@ create macro finite_json(v) as case when contains(v::varchar, 'NaN') or contains
 
 -- A document of the engine's JSON with a zero before every point that has no digit there, as decimals of no whole digits are printed.
 create macro pointed_json(v) as replace(replace(regexp_replace(v::varchar, '("(?:[^"\\]|\\.)*")|([-\[:,])\.', '\1\2' || chr(1), 'g'), '"' || chr(1), '"'), chr(1), '0.')::json;
+
+-- A document of the engine's JSON with its times as ISO 8601 writes them, those with a zone in UTC.
+create macro timed_json(v) as regexp_replace(regexp_replace(v::varchar,
+  '"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00"', '"\1T\2Z"', 'g'),
+  '"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)"', '"\1T\2"', 'g')::json;

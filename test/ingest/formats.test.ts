@@ -315,6 +315,23 @@ test('Parquet decimals of no whole digits have a zero before their point in list
   expect(JSON.parse(String(row['m']))).toEqual({ 'x.': 0.75 });
 });
 
+test('Parquet times in lists and structs are ISO 8601, as members are read, and other text stays', async () => {
+  const table = await lake.makeTable();
+  const path = join(lake.folder, 'times.parquet');
+  await lake.reader
+    .run(`copy (select {'at': '1899-07-01T14:00:00.123456+02:00'::timestamptz, 'local': '2026-07-01T12:00:01'::timestamp, 'none': null::timestamp,
+    'text': 'of "2026-07-01 12:00:00"', 'deep': ['2026-07-01T12:00:00Z'::timestamptz]} as s) to '${path}' (format parquet)`);
+  await lake.ingest(table, 'parquet', [{ path: 'times.parquet', bytes: readFileSync(path) }]);
+  const [row = {}] = await lake.rows(table.id);
+  expect(JSON.parse(String(row['s']))).toEqual({
+    at: '1899-07-01T12:00:00.123456Z',
+    local: '2026-07-01T12:00:01',
+    none: null,
+    text: 'of "2026-07-01 12:00:00"',
+    deep: ['2026-07-01T12:00:00Z'],
+  });
+});
+
 test('Parquet numbers that are NaN or infinite stay what they are', async () => {
   const table = await lake.makeTable();
   const path = join(lake.folder, 'wild.parquet');

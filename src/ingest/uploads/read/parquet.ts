@@ -102,7 +102,8 @@ function read(column: string, type: string): { expression: string; form: ColumnT
   if (type === 'BLOB') return { expression: `to_base64(${column})`, form: { kind: 'string' } };
   if (type === 'JSON') return { expression: `finite_json(trimmed_json(${column}))`, form: { kind: 'variant' } };
   if (!/\[\]$|\[\d+\]$|^STRUCT|^MAP|^UNION|^VARIANT$/.test(type)) return asText(column);
-  const made = `to_json(${column})`;
+  const json = `to_json(${column})`;
+  const made = type.includes('TIMESTAMP') ? `timed_json(${json})` : json;
   return { expression: `finite_json(${/DECIMAL\((\d+),\1\)/.test(type) ? `pointed_json(${made})` : made})`, form: { kind: 'variant' } };
 }
 
