@@ -2,8 +2,8 @@ import { errors } from '../errors.ts';
 import { waitInLine, type Waiter } from '../waiting.ts';
 
 /**
- * Hands out a fixed number of places. Callers who wait take turns, whoever came first, and no caller may have more than `bound` jobs waiting. Where one caller has
- * all of several places, there is one more for the others.
+ * Hands out a fixed number of places. Callers who wait take turns, whoever came first, and no caller may have more than `bound` jobs waiting. When all of several
+ * places are taken, there is one more for a caller who has none.
  */
 export class FairQueue {
   readonly #places: number;
@@ -36,9 +36,8 @@ export class FairQueue {
   }
 
   #hasPlace(caller: string): boolean {
-    if (this.#taken.length !== this.#places || this.#places === 1) return this.#taken.length < this.#places;
-    const [holder] = this.#taken;
-    return holder !== caller && this.#taken.every((other) => other === holder);
+    if (this.#taken.length < this.#places) return true;
+    return this.#places > 1 && this.#taken.length === this.#places && !this.#taken.includes(caller);
   }
 
   /** Who is next of those for whom there is a place. */

@@ -37,18 +37,28 @@ test('a caller who has every place keeps nobody else waiting', async () => {
   expect(queue.load).toEqual({ running: 0, waiting: 0 });
 });
 
-test('two callers who share the places keep a third one waiting, and so does a single place', async () => {
-  for (const [places, callers] of [
-    [2, ['a', 'b']],
-    [1, ['a']],
-  ] as const) {
-    const { began, place } = openQueue(places);
-    const held = await Promise.all(callers.map(place));
-    const third = place('c');
-    await sleep(20);
-    expect(began).toEqual(callers);
-    held[0]!();
-    (await third)();
-    expect(began).toEqual([...callers, 'c']);
-  }
+test('callers who share the places keep a third one waiting only once the place more is taken', async () => {
+  const { queue, began, place } = openQueue();
+  const [a, b, c] = await Promise.all([place('a'), place('b'), place('c')]);
+  const waiting = [place('a'), place('d')];
+  await sleep(20);
+  expect([began, queue.load]).toEqual([['a', 'b', 'c'], { running: 3, waiting: 2 }]);
+  c();
+  (await waiting[1]!)();
+  expect([began.slice(3), queue.load]).toEqual([['d'], { running: 2, waiting: 1 }]);
+  a();
+  (await waiting[0]!)();
+  b();
+  expect(queue.load).toEqual({ running: 0, waiting: 0 });
+});
+
+test('a single place stays a single one', async () => {
+  const { began, place } = openQueue(1);
+  const release = await place('a');
+  const other = place('b');
+  await sleep(20);
+  expect(began).toEqual(['a']);
+  release();
+  (await other)();
+  expect(began).toEqual(['a', 'b']);
 });
