@@ -163,6 +163,20 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
     }
   };
 
+  const create = async (key: string, bytes: Uint8Array): Promise<boolean> => {
+    requireObjectKey(key);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes, IfNoneMatch: '*' }));
+        return true;
+      } catch (error) {
+        if (isTaken(error)) return false;
+        if (!isContended(error) || tries === CONTENDED_TRIES) throw away(error);
+        await sleep(tries * CONTENDED_MS);
+      }
+    }
+  };
+
   return {
     kind: 's3',
     put: async (key, body, options = {}) => {
@@ -170,19 +184,7 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
       if (await head(key)) throw errors.objectExists();
       return upload({ client, bucket }, key, body, options);
     },
-    create: async (key, bytes) => {
-      requireObjectKey(key);
-      for (let tries = 1; ; tries += 1) {
-        try {
-          await client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes, IfNoneMatch: '*' }));
-          return true;
-        } catch (error) {
-          if (isTaken(error)) return false;
-          if (!isContended(error) || tries === CONTENDED_TRIES) throw away(error);
-          await sleep(tries * CONTENDED_MS);
-        }
-      }
-    },
+    create,
     replace: async (key, bytes) => {
       requireObjectKey(key);
       await answered(client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes })));
@@ -240,6 +242,8 @@ export function openS3Store({ bucket, region, endpoint, forcePathStyle = endpoin
     check: async () => {
       // an answer to HEAD has no words that say why it was refused
       await answered(client.send(new ListObjectsV2Command({ Bucket: bucket, MaxKeys: 1 })));
+      // the object is made once; later tries make no version, and are refused all the same where nothing may be written
+      await create('writable', Buffer.from('1'));
       return 's3';
     },
     close: async () => client.destroy(),

@@ -128,6 +128,18 @@ test('keys that have expired are OBJECTS_UNAVAILABLE, and operators read why in 
   expect((await details()).details.objects.ok).toBe(true);
 }, 120_000);
 
+test('a bucket that refuses only writes is not ready for operators, and is again without a restart', async () => {
+  const objects = async () =>
+    ((await (await fetch(`${site.server.adminUrl}/health/ready`)).json()) as { details: { objects: object } }).details.objects;
+  const written = async () => (await s3.send(new ListObjectVersionsCommand({ Bucket: BUCKET, Prefix: 'writable' }))).Versions ?? [];
+  for (let times = 0; times < 2; times += 1) expect(await objects()).toMatchObject({ ok: true });
+  expect(await written()).toHaveLength(1);
+  refusal = { status: 403, code: 'AccessDenied', says: 'No s3:PutObject for you', meets: ({ method }) => method === 'PUT' };
+  expect(await objects()).toMatchObject({ ok: false, reason: expect.stringContaining('No s3:PutObject for you') });
+  refusal = undefined;
+  expect(await objects()).toMatchObject({ ok: true });
+}, 120_000);
+
 test('what a bucket refuses without a word is told with its status and what was asked', async () => {
   const { experimentId, table } = await makeTable('Without words');
   const server = await spawnServer({ DATABASE_URL: site.database.url, DATA_DIR: site.dataDir, ...settings, BROKER: 'off' });
