@@ -343,7 +343,7 @@ const catalogue = {
     'The device registry does not accept our credentials or configuration; whoever runs the service has to mend them.',
   ),
   // failures that are not the caller's
-  storageFull: say(503, 'The service has no room left to write; nothing of this was kept. Try again later.'),
+  storageFull: say(503, 'The service has no room left to write, or its disk may only be read; nothing of this was kept. Try again later.'),
   lakeFileUnreadable: say(
     500,
     (table: string) =>

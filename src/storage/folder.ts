@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { link, mkdir, open, opendir, readdir, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { access, constants, link, mkdir, open, opendir, readdir, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errors } from '../errors.ts';
 import { Meter } from './metering.ts';
@@ -214,7 +214,7 @@ export async function openFolderStore({ folder, secret, baseUrl, now = Date.now 
       return removed;
     },
     check: async () => {
-      await stat(root);
+      await access(root, constants.W_OK);
       return 'folder';
     },
     close: async () => undefined,
