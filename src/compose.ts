@@ -280,7 +280,7 @@ export async function createContext(config: Config): Promise<Context> {
       contract: openContract(document),
       operations: indexOperations(document),
       checks: {
-        postgres: () => db.ping(),
+        postgres: () => Promise.all([db.ping(), admission.ping()]).then(() => undefined),
         macros: macros.levels,
         objects: () => objects.check(),
         warehouse: () =>

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { makeApiKey } from '../../src/auth/proofs/api-keys.ts';
 import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
 import { runCommand } from '../support/command.ts';
 import { failing, spawnServer } from '../support/process.ts';
@@ -67,3 +68,33 @@ test('a role that owns its database and may create roles is enough, with one rig
     rmSync(folder, { recursive: true, force: true });
   }
 }, 120_000);
+
+test('a service is not ready while Postgres has no connection left to admit callers by', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fieldlake-plain-'));
+  const postgres = await startEmbeddedPostgres({ dataDir: folder });
+  const admin = new pg.Client({ connectionString: postgres.urlOf('postgres') });
+  try {
+    await admin.connect();
+    await admin.query('create role plain login createrole');
+    await admin.query('create database plain owner plain');
+    const server = await spawnServer({
+      DATA_DIR: join(folder, 'own'),
+      DATABASE_URL: postgres.urlOf('plain').replace('postgres@', 'plain@'),
+    });
+    const ready = async () => (await fetch(`${server.baseUrl}/health/ready`)).status;
+    const ask = async () => (await fetch(`${server.baseUrl}/api/v1/experiments`, { headers: { 'x-api-key': makeApiKey().key } })).status;
+    expect([await ready(), await ask()]).toEqual([200, 401]);
+    await admin.query('alter role plain connection limit 1');
+    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'plain' and query like '%api_key_windows%'");
+    await expect.poll(ask).toBe(503);
+    expect(await ready()).toBe(503);
+    expect(await (await fetch(`${server.adminUrl}/health/ready`)).text()).toContain('too many connections for role');
+    await admin.query('alter role plain connection limit -1');
+    expect([await ready(), await ask()]).toEqual([200, 401]);
+    await server.kill('SIGTERM');
+  } finally {
+    await admin.end();
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 60_000);

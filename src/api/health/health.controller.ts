@@ -33,7 +33,7 @@ export class HealthController extends ApiController {
   @Get('ready')
   public async checkReadiness(): Promise<Readiness> {
     if (!this.ctx.ready) throw errors.notReady().with({ retryAfter: 1 });
-    await this.ctx.db.ping();
+    await Promise.all([this.ctx.db.ping(), this.ctx.admission.ping()]);
     return { status: 'ready' };
   }
 }
