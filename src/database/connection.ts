@@ -12,15 +12,16 @@ const LIFT = `
 
 /** Runs work on a connection of its own, for as long as it takes. Errors: StartError where there is none, or it is lost meanwhile. */
 export async function useConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    connectionString: addSettings(url),
-    connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-  });
+  let client: pg.Client;
   let lost: Error | undefined;
-  client.on('error', (error) => (lost = error));
   try {
+    client = new pg.Client({
+      connectionString: addSettings(url),
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    });
+    client.on('error', (error) => (lost = error));
     await client.connect();
   } catch (error) {
     // one that was tried at several addresses has no message

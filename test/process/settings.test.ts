@@ -129,6 +129,7 @@ const UNUSABLE: [setting: Record<string, string>, sentence: string][] = [
     { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' },
     'DATABASE_URL leads to no database that can be used: connect ECONNREFUSED 127.0.0.1:1.',
   ],
+  [{ DATABASE_URL: 'postgres://u:p@127.0.0.1:1,127.0.0.1:2/none' }, 'DATABASE_URL leads to no database that can be used: Invalid URL.'],
   [{ DATA_DIR: import.meta.filename }, 'DATA_DIR'],
   [{ DATA_DIR: import.meta.filename, SECRET: 'a'.repeat(64) }, 'cannot be used by this account: EEXIST'],
   [{ LOG_FILE: import.meta.dirname }, 'LOG_FILE cannot be written: EISDIR'],
