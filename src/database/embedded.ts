@@ -135,14 +135,14 @@ const belongsToAnother = (dataDir: string) =>
     `The Postgres in ${dataDir} is in use by another fieldlake process; stop that one, choose another DATA_DIR, or share one Postgres through DATABASE_URL.`,
   );
 
-/** Connects to the server and takes ownership of it. A connection that is lost meanwhile does not mean that the server failed. */
-async function recover(site: Site, signal: AbortSignal): Promise<pg.Client> {
+/** Connects to the server and takes ownership of it. Undefined: it belongs to another process. A connection that is lost meanwhile does not mean that the server failed. */
+async function take(site: Site, milliseconds: number, signal?: AbortSignal): Promise<pg.Client | undefined> {
   for (let tries = 0; ; tries += 1) {
     const client = await reach(site, signal);
-    const owned = await own(client, OWN_MS).catch(() => undefined);
+    const owned = await own(client, milliseconds).catch(() => undefined);
     if (owned) return client;
     await client.end().catch(() => undefined);
-    if (owned === false) throw belongsToAnother(site.dataDir);
+    if (owned === false) return undefined;
     if (tries >= TRIES) throw unstartable(site.dataDir);
   }
 }
@@ -161,8 +161,9 @@ function supervise(site: Site, first: pg.Client, watch: Watch | undefined): () =
       if (leaving.signal.aborted || !watch) return;
       const since = performance.now();
       watch.onLost();
-      recovering = recover(site, leaving.signal).then(
+      recovering = take(site, OWN_MS, leaving.signal).then(
         (again) => {
+          if (!again) return watch.onGivenUp(belongsToAnother(site.dataDir));
           hold(again);
           watch.onBack(Math.round(performance.now() - since));
         },
@@ -194,9 +195,8 @@ export async function startEmbeddedPostgres({ dataDir, beside = false, settings 
   if (!existsSync(join(binaries.cluster, 'PG_VERSION'))) createCluster(binaries);
 
   const site: Site = { binaries, socket, dataDir, settings, url: urlOf('postgres') };
-  const client = await reach(site);
-  if (!(await own(client, beside ? 0 : OWN_MS))) {
-    await client.end();
+  const client = await take(site, beside ? 0 : OWN_MS);
+  if (!client) {
     if (beside) return { url: urlOf(DATABASE), urlOf, stop: async () => undefined };
     throw belongsToAnother(dataDir);
   }

@@ -16,8 +16,10 @@ import {
 import { createServer, type AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isRunning, locateSocketFolder } from '../../src/database/cluster.ts';
+import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
 import { runCommand } from '../support/command.ts';
 import { eventually } from '../support/crashes.ts';
 import { beginServer, failing, sharedSite, spawnServer, type ServerProcess } from '../support/process.ts';
@@ -200,6 +202,28 @@ test('lock files of a server that is gone, whose pid another process has by now,
   expect((await failing({ DATA_DIR: dataDir })).text).toContain('in use by another fieldlake process');
   await second.kill('SIGTERM');
   other.kill();
+}, 60_000);
+
+test('a start whose connection is ended while it asks for the Postgres of another process asks again', async () => {
+  const dataDir = folder();
+  const first = await startEmbeddedPostgres({ dataDir });
+  const admin = new pg.Client({ connectionString: first.urlOf('postgres') });
+  await admin.connect();
+  try {
+    const owner = await admin.query<{ pid: number }>("select pid from pg_locks where locktype = 'advisory'");
+    const second = startEmbeddedPostgres({ dataDir }).catch((error: unknown) => error);
+    // as a Postgres does that the other process is just stopping
+    const end = () =>
+      admin.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where query like '%try_advisory%' and state = 'idle' and pid <> $1",
+        [owner.rows[0]!.pid],
+      );
+    await expect.poll(async () => (await end()).rowCount, { interval: 20 }).toBe(1);
+    expect(await second).toMatchObject({ message: expect.stringContaining('in use by another fieldlake process') });
+  } finally {
+    await admin.end();
+    await first.stop();
+  }
 }, 60_000);
 
 /** Files and folders beneath a folder that others than their owner may touch, without those of Postgres. */
