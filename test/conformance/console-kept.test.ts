@@ -347,3 +347,23 @@ test('what is being saved is not asked for, and what is written on a dashboard c
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   expect(complaints.filter((said) => !/ERR_FAILED/.test(said))).toEqual([]);
 });
+
+test('what is said of a row is asked for before it is lost', { timeout: 240_000 }, async () => {
+  const { page, complaints } = owner;
+  const { experimentId, uploadTableId } = site.sample;
+  await page.goto(`${site.baseUrl}/experiments/${experimentId}/tables/${uploadTableId}`);
+  await page.getByRole('gridcell', { name: 'Mo17', exact: true }).first().dblclick();
+  const row = page.getByRole('dialog', { name: 'Row' });
+  const text = row.getByLabel('What you say');
+  await text.fill('broken by the wind');
+  const question = page.getByRole('alertdialog', { name: 'Leave without saving?' });
+  await page.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  expect(await text.inputValue()).toBe('broken by the wind');
+  // nothing is asked once it is said
+  await row.getByRole('button', { name: 'Annotate this row' }).click();
+  await row.getByRole('button', { name: 'Remove: broken by the wind' }).waitFor();
+  await page.keyboard.press('Escape');
+  await row.waitFor({ state: 'detached' });
+  expect(complaints).toEqual([]);
+});

@@ -5,6 +5,7 @@ import { sayDone } from '../shell/toasts.tsx';
 import { InputField } from '../ui/field.tsx';
 import { Form, type Fields } from '../ui/form.tsx';
 import { resetOnceTaken } from '../ui/forms.ts';
+import { KeepWritten } from '../ui/leave-question.tsx';
 import { Options } from '../ui/options.tsx';
 import { SendButton } from '../ui/send-button.tsx';
 import { words } from '../words.ts';
@@ -39,6 +40,7 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
   };
   return (
     <Form className="stack" send={submit}>
+      <KeepWritten shownBy="row" />
       <div className="inline annotate">
         <div className="field annotate-kind">
           <label htmlFor={`${id}-kind`}>{said.kind}</label>
