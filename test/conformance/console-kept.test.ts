@@ -367,3 +367,42 @@ test('what is said of a row is asked for before it is lost', { timeout: 240_000 
   await row.waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
 });
+
+test('files that are sent while one looks elsewhere are asked for, and told of', { timeout: 240_000 }, async () => {
+  const { page } = owner;
+  const id = await makeExperiment(site.owner, 'Sent elsewhere');
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.type());
+    void dialog.dismiss();
+  });
+  const send = async (name: string) => {
+    await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);
+    await page
+      .locator('input[type=file]:not([webkitdirectory])')
+      .setInputFiles([{ name: `${name}.csv`, mimeType: 'text/csv', buffer: Buffer.from('plot,height\nA,2.5\n') }]);
+    await page.getByRole('table', { name: `Decided for ${name}.csv` }).waitFor();
+    const letGo = await holdBack(page, /\/data\/uploads$/);
+    await page.getByRole('button', { name: 'Upload the file' }).click();
+    await page.getByRole('link', { name: 'fieldlake' }).click();
+    await page.waitForURL(`${site.baseUrl}/`);
+    await page.evaluate('setTimeout(() => location.reload())');
+    await expect.poll(() => asked.splice(0)).toEqual(['beforeunload']);
+    return letGo;
+  };
+  const letGo = await send('arrives');
+  letGo();
+  await page.getByText('Your files have arrived.').waitFor();
+  // nothing is asked once they are there
+  await page.reload();
+  expect(asked).toEqual([]);
+
+  const letFail = await send('fails');
+  const archived = await site.owner('PATCH', `/api/v1/experiments/${id}`, { body: { status: 'archived' } });
+  expect(archived.status, archived.text).toBe(200);
+  letFail();
+  await page
+    .locator('.toast.problem')
+    .getByText(/archived/)
+    .waitFor();
+});

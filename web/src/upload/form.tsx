@@ -5,6 +5,7 @@ import { hasLostNetwork } from '../api.ts';
 import { tablesQuery, type TableListed } from '../experiments/queries.ts';
 import { bytesText } from '../shell/format.ts';
 import { Problem } from '../shell/problem.tsx';
+import { sayDone, sayFailed } from '../shell/toasts.tsx';
 import { Field, SelectField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
 import { LeaveQuestion } from '../ui/leave-question.tsx';
@@ -21,19 +22,18 @@ import type { Sent } from './send.ts';
 
 const said = words.upload;
 
-/** Keeps the browser from opening a file that is dropped beside its place, and asks before the page is left while files are sent. */
-function useGuardedPage(isSending: boolean): void {
+const refuse = (event: Event) => event.preventDefault();
+
+/** Keeps the browser from opening a file that is dropped beside its place. */
+function useGuardedPage(): void {
   useEffect(() => {
-    const refuse = (event: Event) => event.preventDefault();
     window.addEventListener('dragover', refuse);
     window.addEventListener('drop', refuse);
-    if (isSending) window.addEventListener('beforeunload', refuse);
     return () => {
       window.removeEventListener('dragover', refuse);
       window.removeEventListener('drop', refuse);
-      window.removeEventListener('beforeunload', refuse);
     };
-  }, [isSending]);
+  }, []);
 }
 
 function Progress({ sent: { bytes, total }, isPaused, cancel }: { sent: Sent; isPaused: boolean; cancel: () => void }) {
@@ -132,14 +132,22 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
   const [chosen, setChosen] = useState(() => nothingChosen);
   const [sent, setSent] = useState<Sent>({ bytes: 0, total: 0 });
   const canceller = useRef<AbortController>(null);
+  const form = useRef<HTMLFormElement>(null);
   const { mutate, isPending, isPaused, error } = useMutation({
     // files wait for the connection, also for one that is lost on the way, and the page says so
     networkMode: 'online',
     retry: hasLostNetwork,
     mutationFn: (sending: { signal: AbortSignal; chosen: Chosen; key: string }) => sendFiles(id, { ...sending, tell: setSent }),
-    onSuccess: () => renewTables(id),
+    // who went to another page meanwhile is asked before all pages are closed, and told what came of it
+    onMutate: () => window.addEventListener('beforeunload', refuse),
+    onSuccess: async () => {
+      await renewTables(id);
+      if (form.current === null) sayDone(said.arrived);
+    },
+    onError: (failure) => (form.current === null ? sayFailed(failure) : undefined),
+    onSettled: () => window.removeEventListener('beforeunload', refuse),
   });
-  useGuardedPage(isPending);
+  useGuardedPage();
   const change = (next: Partial<Chosen>) => setChosen((before) => ({ ...before, ...next }));
   const submit = () => {
     canceller.current = new AbortController();
@@ -158,7 +166,7 @@ export function UploadForm({ id, mayMakeTables }: UploadFormProps) {
   const wasCancelled = error instanceof DOMException && error.name === 'AbortError';
   if (!mayMakeTables && tables.length === 0) return <p className="quiet">{said.noTable}</p>;
   return (
-    <Form className="stack" send={submit}>
+    <Form ref={form} className="stack" send={submit}>
       <LeaveQuestion isDirty={chosen.files.length > 0 && !isPending} title={said.leaveAsk} question={said.leaveText} />
       <FileChoice
         files={chosen.files}

@@ -45,6 +45,7 @@ export const upload = {
     TABLE_NOT_FOUND: 'The table was deleted. Choose another place for the rows.',
     TABLE_BUSY: 'An upload is being taken out of that table. Send the files when that has ended.',
   } as Readonly<Record<string, string>>,
+  arrived: 'Your files have arrived.',
   cancel: 'Cancel',
   cancelled: 'Cancelled: nothing was stored. What you chose is still here.',
   files: {
