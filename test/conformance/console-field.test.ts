@@ -253,3 +253,26 @@ test('a table of no row leads to an upload, and the report of what stored none t
   await page.getByText('Rows 1–1 of 1').waitFor();
   expect(complaints).toEqual([]);
 });
+
+test('a filter begins with what was measured, in a form that covers no field of it', async () => {
+  const id = await makeExperiment(site.owner, 'Filtered');
+  const table = await uploadTable(site.owner, id, 'plots', 'plot,spad\n1,41\n2,43\n');
+  const { page, complaints } = owner;
+  await page.goto(`${site.baseUrl}/experiments/${id}/tables/${table}`);
+  await page.getByText('Rows 1–2 of 2').waitFor();
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  const form = page.getByRole('dialog');
+  expect(await form.getByLabel('Column', { exact: true }).inputValue()).toBe('plot');
+  const field = await form.getByLabel('Value', { exact: true }).boundingBox();
+  const button = await form.getByRole('button', { name: 'Apply' }).boundingBox();
+  expect(field!.y + field!.height).toBeLessThan(button!.y);
+  await page.keyboard.press('Escape');
+  // a column that is left out moves no other
+  await page.getByRole('button', { name: /^Columns/ }).click();
+  await form.getByRole('checkbox', { name: /^spad/ }).uncheck();
+  await form.getByRole('button', { name: 'Apply' }).click();
+  const names = async () => (await page.getByRole('columnheader').allInnerTexts()).map((text) => text.split('\n')[0]).filter(Boolean);
+  await expect.poll(names).not.toContain('spad');
+  expect((await names()).slice(0, 2)).toEqual(['Choose', 'plot']);
+  expect(complaints).toEqual([]);
+});

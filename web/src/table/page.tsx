@@ -14,7 +14,7 @@ import { makeDaters } from './daters.ts';
 import { Grid, type Order } from './grid.tsx';
 import { LiveTool } from './live-tool.tsx';
 import { NoTable } from './no-table.tsx';
-import type { DataColumn, Row } from './queries.ts';
+import type { Row } from './queries.ts';
 import { RemoveTable } from './remove.tsx';
 import { RowDetail } from './row-detail.tsx';
 import { useRows } from './rows.ts';
@@ -28,9 +28,9 @@ import './table.css';
 const route = getRouteApi('/guarded/experiments/$id/tables/$table');
 const said = words.table;
 
-/** Columns that every table has stand behind those that were measured, unless somebody chose an order. */
-const ownFirst = (columns: readonly DataColumn[], isChosen: boolean): readonly DataColumn[] =>
-  isChosen ? columns : [...columns].sort((a, b) => GIVEN_COLUMNS.indexOf(a.name) - GIVEN_COLUMNS.indexOf(b.name));
+/** Columns that every table has stand behind those that were measured. */
+const ownFirst = <Column extends { name: string }>(columns: readonly Column[]): Column[] =>
+  columns.toSorted((a, b) => GIVEN_COLUMNS.indexOf(a.name) - GIVEN_COLUMNS.indexOf(b.name));
 
 /** The order after a click on a column: up, down, and as the table is by itself. */
 function nextOrder({ orderBy, orderDirection }: TableSearch, column: string): Pick<TableSearch, 'orderBy' | 'orderDirection'> {
@@ -66,7 +66,7 @@ export function TablePage() {
   const held = useRows(shown, sight);
   const { count, total, version, error } = held;
 
-  const columns = useMemo(() => ownFirst(held.columns, search.columns !== undefined), [held.columns, search.columns]);
+  const columns = useMemo(() => (search.columns === undefined ? ownFirst(held.columns) : held.columns), [held.columns, search.columns]);
   const daters = useMemo(() => makeDaters(search.aggregation), [search.aggregation]);
   const change = useCallback(
     (next: Partial<TableSearch>) => void navigate({ search: (before: TableSearch) => ({ ...before, ...next }) }),
@@ -145,7 +145,7 @@ export function TablePage() {
           experimentId={id}
           table={table}
           search={search}
-          columns={described?.columns ?? []}
+          columns={ownFirst(described?.columns ?? [])}
           version={described?.version ?? 0}
           change={change}
         />
