@@ -306,3 +306,19 @@ test('what was being written in a dashboard goes with it, unasked', async () => 
   await page.getByText('The dashboard is deleted.').first().waitFor();
   await page.waitForURL(/\/dashboards$/);
 });
+
+test('an arrow key opens a list that acts on what is chosen, and chooses nothing', async () => {
+  const { page } = owner;
+  const made = await site.owner('POST', `/api/v1/experiments/${site.sample.experimentId}/dashboards`, { body: { name: 'By keyboard' } });
+  expect(made.status, made.text).toBe(201);
+  await page.goto(`${site.baseUrl}/experiments/${site.sample.experimentId}/dashboards/${String(made.body.id)}?edit=true`);
+  const list = page.getByLabel('Add rows of a table');
+  await list.waitFor();
+  const [, , second] = await list.locator('option').allInnerTexts();
+  await list.focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+  const parts = page.getByRole('grid', { name: 'Parts, in the order in which they are read' });
+  await parts.getByRole('row').first().waitFor();
+  expect(second).toBeDefined();
+  expect(await parts.getByRole('row').allInnerTexts()).toEqual([expect.stringContaining(second!)]);
+});

@@ -2,6 +2,7 @@ import type { ChartListed } from '../charts/queries.ts';
 import { isGiven } from '../experiments/columns.ts';
 import type { TableListed } from '../experiments/queries.ts';
 import { SelectField } from '../ui/field.tsx';
+import { openList } from '../ui/open-list.ts';
 import { Options } from '../ui/options.tsx';
 import { words } from '../words.ts';
 import { HEIGHTS, spanOf, type Height, type Width } from './arrange.ts';
@@ -26,7 +27,7 @@ interface Choice {
 /** A list that adds what is chosen, and then shows its first entry again. */
 function Add({ id, label, choices, add }: { id: string; label: string; choices: readonly Choice[]; add: (value: string) => void }) {
   return (
-    <SelectField id={id} label={`${said.form.add} ${label}`} value="" onChange={({ target }) => add(target.value)}>
+    <SelectField id={id} label={`${said.form.add} ${label}`} value="" onKeyDown={openList} onChange={({ target }) => add(target.value)}>
       <option value="" disabled>
         {said.form.choose}
       </option>

@@ -1,3 +1,4 @@
+import { openList } from './open-list.ts';
 import { Options, type Texts } from './options.tsx';
 
 interface SendSelectProps {
@@ -17,6 +18,7 @@ export function SendSelect({ label, value, isSending, choose, texts }: SendSelec
       aria-label={label}
       aria-disabled={isSending}
       value={value}
+      onKeyDown={openList}
       onChange={({ target }) => {
         if (!isSending) choose(target.value);
       }}
