@@ -195,3 +195,53 @@ test('two who write the first flow at once keep what they wrote', async () => {
   }
   expect(complaints.slice(before)).toEqual([]);
 });
+
+test('what somebody removed or deleted meanwhile is told so, once', { timeout: 240_000 }, async () => {
+  const { page } = owner;
+  const { experimentId, uploadTableId: table } = site.sample;
+  const data = `/api/v1/experiments/${experimentId}/data`;
+  const { body } = await site.owner('GET', data, { query: { tableName: table, columns: '["id"]', limit: 1 } });
+  const [{ id: row }] = body[0].data.rows as [{ id: string }];
+  const annotation = { type: 'comment', content: { type: 'comment', text: 'windy' } };
+  const say = () => call('POST', `${data}/annotations/bulk`, { tableName: table, rowIds: [row], annotation });
+  const silence = async () => {
+    const gone = await site.owner('POST', `${data}/annotations/bulk-delete`, {
+      body: { tableName: table, rowIds: [row], type: 'comment' },
+    });
+    expect(gone.status, gone.text).toBeLessThan(300);
+  };
+  const address = `${site.baseUrl}/experiments/${experimentId}/tables/${table}?row=${row}`;
+  const shown = page.getByRole('dialog', { name: 'Row' });
+
+  await say();
+  await page.goto(address);
+  await shown.getByRole('button', { name: 'Change: windy' }).click();
+  await silence();
+  await shown.getByLabel('What you say').first().fill('windy, and wet');
+  await shown.getByRole('button', { name: 'Save', exact: true }).click();
+  await shown.getByText('Somebody removed it meanwhile.').waitFor();
+  expect(await shown.getByLabel('What you say').first().inputValue()).toBe('windy, and wet');
+  await shown.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await shown.getByText('Nobody has said anything about this row.').waitFor();
+
+  await say();
+  await page.goto(address);
+  const remove = shown.getByRole('button', { name: 'Remove: windy' });
+  await remove.waitFor();
+  await silence();
+  await remove.click();
+  await shown.getByText('Nobody has said anything about this row.').waitFor();
+
+  const { id } = await call('POST', `/api/v1/experiments/${experimentId}/dashboards`, { name: 'Ours' });
+  const dashboard = `/api/v1/experiments/${experimentId}/dashboards/${id}`;
+  await page.goto(`${site.baseUrl}/experiments/${experimentId}/dashboards/${id}?edit=true`);
+  await page.getByLabel('Name', { exact: true }).fill('Mine');
+  await call('PATCH', dashboard, { name: 'Theirs' });
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const mine = page.getByRole('button', { name: 'Save mine over it' });
+  await mine.waitFor();
+  const gone = await site.owner('DELETE', dashboard);
+  expect(gone.status, gone.text).toBeLessThan(300);
+  await mine.click();
+  await expect.poll(() => page.getByRole('alert').allInnerTexts()).toEqual([expect.stringMatching(/deleted/)]);
+});

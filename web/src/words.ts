@@ -468,6 +468,7 @@ const plain = {
     changeLabel: (what: string) => `Change: ${what}`,
     save: 'Save',
     changed: 'What was said is changed.',
+    goneAdvice: 'Somebody removed it meanwhile. What you wrote stays here until you cancel.',
     archived: 'This experiment is archived: nothing can be said of its rows.',
   },
   upload,

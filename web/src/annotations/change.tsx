@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
+import { isMissing } from '../shell/problem.tsx';
 import { sayDone } from '../shell/toasts.tsx';
 import { InputField, SelectField } from '../ui/field.tsx';
 import { takeFocus } from '../ui/focus.ts';
@@ -54,7 +55,15 @@ export function ChangeForm({ experimentId, annotation: { id, content }, close }:
           defaultValue={content.text ?? ''}
         />
       </div>
-      <SaveOrCancel change={change} save={said.save} close={close} />
+      <SaveOrCancel
+        change={change}
+        save={said.save}
+        adviceHere={{ ANNOTATION_NOT_FOUND: said.goneAdvice }}
+        close={() => {
+          close();
+          if (isMissing(change.error)) void renewRows(experimentId);
+        }}
+      />
     </Form>
   );
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { momentText } from '../shell/format.ts';
-import { Problem } from '../shell/problem.tsx';
+import { isMissing, Problem } from '../shell/problem.tsx';
 import { sessionQuery } from '../shell/session.ts';
 import { sayDone } from '../shell/toasts.tsx';
 import { takeFocusLeft } from '../ui/focus.ts';
@@ -35,6 +35,8 @@ function AnnotationItem({ experimentId, annotation, isChangeable, isRemovable }:
       await renewRows(experimentId);
       sayDone(said.removed);
     },
+    // somebody else removed it meanwhile
+    onError: (error) => (isMissing(error) ? renewRows(experimentId) : undefined),
   });
   const sentence = content.text ?? (flag === null ? '' : (said.flagsByName[flag] ?? flag));
   if (isOpen)

@@ -42,7 +42,7 @@ export function tellProblem(error: unknown): Told {
 export const isMissing = (error: unknown): boolean =>
   error instanceof ProblemError && (error.status === 404 || error.status === 410 || error.code === 'INVALID_ID');
 
-interface ProblemProps {
+export interface ProblemProps {
   error: unknown;
   /** Asks again. What is missing leads home in its place. */
   retry?: () => void;

@@ -1,4 +1,4 @@
-import { Problem } from '../shell/problem.tsx';
+import { isMissing, Problem } from '../shell/problem.tsx';
 import { words } from '../words.ts';
 import { isOutdated, type Told } from './forms.ts';
 import { SendButton } from './send-button.tsx';
@@ -19,6 +19,8 @@ interface ConflictProps {
 
 /** Lets a person decide between what they wrote and what somebody else saved meanwhile. */
 export function Conflict({ sentence, told, isSending, decide, see = location.pathname, error }: ConflictProps) {
+  // what was deleted meanwhile leaves nothing to decide
+  if (isMissing(error)) return <Problem error={error} />;
   return (
     <div className="notice problem" role="alert">
       <p key={told.tag}>{told.isAgain ? said.again : sentence}</p>
