@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -185,8 +185,14 @@ function supervise(site: Site, first: pg.Client, watch: Watch | undefined): () =
  * Starts, or adopts, the Postgres of a data folder and takes ownership of it.
  * Throws EmbeddedPostgresError when another process owns it or it cannot start.
  */
-export async function startEmbeddedPostgres({ dataDir, beside = false, settings = {}, watch }: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+export async function startEmbeddedPostgres({
+  dataDir: named,
+  beside = false,
+  settings = {},
+  watch,
+}: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  mkdirSync(named, { recursive: true, mode: 0o700 });
+  const dataDir = realpathSync(named);
   const binaries = locate(dataDir);
   const socket = locateSocketFolder(dataDir);
   requireOwnServer(binaries.cluster, socket);

@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -48,6 +49,9 @@ describe.concurrent('the embedded Postgres', () => {
     const socket = locateSocketFolder(dataDir);
     const second = await failing({ DATA_DIR: dataDir });
     expect(second).toMatchObject({ code: 1, text: expect.stringContaining('in use by another fieldlake process') });
+    const link = join(folder(), 'link');
+    symlinkSync(dataDir, link);
+    expect(await failing({ DATA_DIR: link })).toMatchObject({ code: 1, text: expect.stringContaining('in use by another fieldlake process') });
     const elsewhere = await failing({ DATA_DIR: dataDir, TMPDIR: folder() });
     expect(elsewhere).toMatchObject({ code: 1, text: expect.stringContaining(`its socket in ${socket} is not found from here`) });
     expect((await fetch(`${first.baseUrl}/health/ready`)).status).toBe(200);
