@@ -8,6 +8,6 @@ export default defineConfig({
     include: ['test/contributing/**/*.test.ts'],
     maxWorkers: 2,
     testTimeout: 600_000,
-    hookTimeout: 120_000,
+    hookTimeout: 300_000,
   },
 });

@@ -9,6 +9,6 @@ export default defineConfig({
     // an operation whose guard is gone has no caller: it may throw while it waits for something else
     dangerouslyIgnoreUnhandledErrors: true,
     testTimeout: 600_000,
-    hookTimeout: 60_000,
+    hookTimeout: 300_000,
   },
 });

@@ -25,6 +25,6 @@ export default defineConfig({
     setupFiles: ['test/support/fetched.ts'],
     maxWorkers: 1,
     testTimeout: 600_000,
-    hookTimeout: 120_000,
+    hookTimeout: 300_000,
   },
 });

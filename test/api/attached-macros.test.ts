@@ -11,7 +11,7 @@ let owner: Call;
 beforeAll(async () => {
   site = await startTestServer({ MACRO_LANGUAGES: 'javascript' });
   owner = site.as(site.cast.owner);
-}, 60_000);
+});
 afterAll(() => site.stop());
 
 async function make(path: string, body: object, as = owner): Promise<string> {

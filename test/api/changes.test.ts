@@ -17,7 +17,7 @@ let owner: Call;
 beforeAll(async () => {
   site = await startTestServer({ MACRO_LANGUAGES: 'javascript' });
   owner = site.as(site.cast.owner);
-}, 60_000);
+});
 const open: Listener[] = [];
 afterAll(async () => {
   for (const listener of open) listener.close();

@@ -383,42 +383,38 @@ test.concurrent('a change of a table that is removed ends with it', async ({ exp
   await expect.poll(async () => (await waiting()).length).toBe(0);
 });
 
-test.concurrent(
-  'a change survives a kill',
-  async ({ expect }) => {
-    const shared = await sharedSite();
-    try {
-      const person = await makePerson(shared.database.db, 'owner');
-      const first = await spawnServer(shared.environment);
-      const call = callsTo(first.baseUrl)(person);
-      const id = await experiment({}, call);
-      const lines = Array.from({ length: 400_000 }, (_, at) => `${at},v${at},${at}`);
-      const tableId = await uploadTable(call, id, 'leaves', `n,x,y\n${lines.join('\n')}\n`);
-      const asked = await call('PATCH', columnAt(id, tableId, 'x'), { body: { type: 'double', name: 'code' } });
-      expect(asked.status).toBe(202);
-      const statusOf = async () =>
-        (await shared.database.db.one<{ status: string }>(sql('t')`select status from column_changes where id = ${String(asked.body.id)}`))
-          ?.status;
-      await expect.poll(statusOf, { interval: 5, timeout: 20_000 }).toBe('running');
-      await first.kill('SIGKILL');
-      expect(await statusOf()).toBe('running');
-      const second = await spawnServer(shared.environment);
-      const again = callsTo(second.baseUrl)(person);
-      const done = await ended(id, tableId, String(asked.body.id), again);
-      expect(done).toMatchObject({ status: 'completed', doneRows: 400_000, report: { rows: 400_000, oddValues: 400_000 } });
-      const { body } = await read(id, tableId, { columns: '["n","code","code__text","y"]', pageSize: 2 }, again);
-      expect(body[0].totalRows).toBe(400_000);
-      expect(body[0].data.rows).toEqual([
-        { n: 0, code: null, code__text: 'v0', y: 0 },
-        { n: 1, code: null, code__text: 'v1', y: 1 },
-      ]);
-      await second.kill('SIGTERM');
-    } finally {
-      await shared.remove();
-    }
-  },
-  60_000,
-);
+test.concurrent('a change survives a kill', async ({ expect }) => {
+  const shared = await sharedSite();
+  try {
+    const person = await makePerson(shared.database.db, 'owner');
+    const first = await spawnServer(shared.environment);
+    const call = callsTo(first.baseUrl)(person);
+    const id = await experiment({}, call);
+    const lines = Array.from({ length: 400_000 }, (_, at) => `${at},v${at},${at}`);
+    const tableId = await uploadTable(call, id, 'leaves', `n,x,y\n${lines.join('\n')}\n`);
+    const asked = await call('PATCH', columnAt(id, tableId, 'x'), { body: { type: 'double', name: 'code' } });
+    expect(asked.status).toBe(202);
+    const statusOf = async () =>
+      (await shared.database.db.one<{ status: string }>(sql('t')`select status from column_changes where id = ${String(asked.body.id)}`))
+        ?.status;
+    await expect.poll(statusOf, { interval: 5, timeout: 20_000 }).toBe('running');
+    await first.kill('SIGKILL');
+    expect(await statusOf()).toBe('running');
+    const second = await spawnServer(shared.environment);
+    const again = callsTo(second.baseUrl)(person);
+    const done = await ended(id, tableId, String(asked.body.id), again);
+    expect(done).toMatchObject({ status: 'completed', doneRows: 400_000, report: { rows: 400_000, oddValues: 400_000 } });
+    const { body } = await read(id, tableId, { columns: '["n","code","code__text","y"]', pageSize: 2 }, again);
+    expect(body[0].totalRows).toBe(400_000);
+    expect(body[0].data.rows).toEqual([
+      { n: 0, code: null, code__text: 'v0', y: 0 },
+      { n: 1, code: null, code__text: 'v1', y: 1 },
+    ]);
+    await second.kill('SIGTERM');
+  } finally {
+    await shared.remove();
+  }
+});
 
 test('the logs of all the tables above say what the manifest says', async () => {
   expect(await compareLogs(site)).toBeGreaterThan(20);

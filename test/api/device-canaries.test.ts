@@ -44,7 +44,7 @@ beforeAll(async () => {
     ],
   }));
   await writeHistories(world, histories, 10);
-}, 60_000);
+});
 afterAll(() => site.stop());
 
 /** Every GET of devices, groups and the broker, with its parameters filled in; none is named here, so that a new one is searched too. */

@@ -18,7 +18,7 @@ beforeAll(async () => {
   id = (await owner('POST', '/api/v1/experiments', { body: { name: 'Été à Gand', organizationId: site.cast.leafLab } })).body.id;
   path = `/api/v1/experiments/${id}`;
   tableId = await uploadTable(owner, id, 'Feuilles_vertes', 'plot,spad\n1,41.5\n2,38\n');
-}, 60_000);
+});
 afterAll(() => site.stop());
 
 const by = (headers: Record<string, string>, to = path) => site.as(null)('GET', to, { headers });

@@ -114,7 +114,7 @@ beforeAll(async () => {
     const published = await site.as(site.cast.owner)('PATCH', `/api/v1/experiments/${id}/visibility`, { body: { visibility: 'public' } });
     expect(published.status, published.text).toBe(200);
   }
-}, 120_000);
+});
 afterAll(() => site.stop());
 
 /** Everything of an answer that a person can read: its headers, its bytes, and what a reader of its format makes of them. */

@@ -31,7 +31,7 @@ beforeAll(async () => {
       sql('test')`select (select count(*) from messages where status = 'pending') + (select count(*) from macro_work) as left`,
     );
   expect((await eventually(left, (row) => row?.left === 0, 20_000))?.left).toBe(0);
-}, 60_000);
+});
 afterAll(() => test$.stop());
 
 const rowsOf = async (tableName: string) =>

@@ -111,4 +111,4 @@ test('the season loads over HTTP, once, whoever asks how often', async () => {
   const gone = new AbortController();
   gone.abort();
   await expect(loadSeason(asked, { rows: 3_000, signal: gone.signal })).rejects.toThrow();
-}, 180_000);
+});

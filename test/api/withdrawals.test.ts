@@ -194,7 +194,7 @@ test('whatever is sent and taken back, the table is what it would be without', a
     { numRuns: process.env['SOAK'] === undefined ? 2 : 6 },
   );
   await compareLogs(site);
-}, 120_000);
+});
 
 test('the sender and managers may take back, others may not; nothing is taken back while files come', async () => {
   const id = await experiment();

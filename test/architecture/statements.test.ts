@@ -62,7 +62,7 @@ let world: GrownWorld;
 beforeAll(async () => {
   site = await startTestServer();
   world = await makeGrownWorld(site);
-}, 120_000);
+});
 afterAll(() => site.stop());
 
 function addressOf(path: string): string {

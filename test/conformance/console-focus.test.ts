@@ -157,7 +157,7 @@ test.each([
   { at: '/library/macros', label: 'Find a macro', asks: 'find', shows: /^Nothing fits/ },
   { at: '/devices', label: 'Name or serial number', asks: 'search', shows: 'Nothing fits' },
   { at: '/organizations', label: 'Name', asks: 'search', within: 'Others that are public', shows: 'No public organization fits.' },
-])('a search from $at keeps the focus, and follows the address', { timeout: 240_000 }, async ({ at, label, asks, within, shows }) => {
+])('a search from $at keeps the focus, and follows the address', async ({ at, label, asks, within, shows }) => {
   const { page, complaints } = owner;
   await page.goto(site.baseUrl + at);
   const field = (within === undefined ? page : page.getByRole('region', { name: within })).getByRole('searchbox', { name: label });

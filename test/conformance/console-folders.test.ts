@@ -50,7 +50,7 @@ test.each([
   ['chosen', 'desk', choose],
   ['chosen', 'phone', choose],
   ['dropped', 'desk', drop],
-] as const)('a card that is %s keeps its folders, %s', { timeout: 180_000 }, async (how, size: Size, bring) => {
+] as const)('a card that is %s keeps its folders, %s', async (how, size: Size, bring) => {
   const id = await makeExperiment(site.owner, `A card is ${how}, ${size}`, site.sample.organizationId);
   const { page, complaints, context } = await site.copyOf(owner, size);
   await page.goto(`${site.baseUrl}/experiments/${id}/uploads`);

@@ -78,7 +78,7 @@ test.each([
       },
     },
   },
-])('a $kind is shown as it was saved, though an older reading comes late', { timeout: 240_000 }, async ({ at, body }) => {
+])('a $kind is shown as it was saved, though an older reading comes late', async ({ at, body }) => {
   const id = await makeExperiment(site.owner, 'Read late', site.sample.organizationId);
   const made = await site.owner('POST', `/api/v1/experiments/${id}/${at}`, { body });
   expect(made.status, made.text).toBe(201);

@@ -90,7 +90,7 @@ beforeAll(async () => {
   const second = await openVisitor(browser);
   await site.signIn(second.page, 'owner@leaf-lab.example');
   await second.context.close();
-}, 300_000);
+});
 afterAll(async () => {
   await browser.close();
   await site.stop();

@@ -20,7 +20,7 @@ let experiment: string;
 let macro: string;
 beforeAll(async () => {
   site = await startBuiltSite({ MACRO_LANGUAGES: 'javascript' });
-}, 120_000);
+});
 afterAll(async () => {
   await site.stop();
   rmSync(folder, { recursive: true, force: true });

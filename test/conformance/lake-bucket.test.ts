@@ -250,7 +250,7 @@ test('what is written over a bucket is read by a second process with another dis
     60_000,
   );
   expect(done).toMatchObject({ status: 'completed', rowCount: 3 });
-}, 300_000);
+});
 
 test('deltalake reads the bucket at every version, with the rows that the API gives', async () => {
   const found = await tablesOf();
@@ -263,7 +263,7 @@ test('deltalake reads the bucket at every version, with the rows that the API gi
     compared += rows.length;
   }
   expect(compared).toBeGreaterThan(5);
-}, 120_000);
+});
 
 test('the copies stay under their cap while more than it is read, and a statement over more than it is refused', async () => {
   const small = [];
@@ -290,7 +290,7 @@ test('the copies stay under their cap while more than it is read, and a statemen
   expect((await csv(owner, large)).status).toBe(200);
   expect(most).toBeGreaterThan(300_000);
   expect(most).toBeLessThanOrEqual(1_048_576);
-}, 300_000);
+});
 
 test('a cache that is deleted or cut under an idle process changes no answer, and a process that starts again finds it', async () => {
   const { id } = (await tablesOf()).find(({ name }) => name === 'small_3')!;
@@ -311,7 +311,7 @@ test('a cache that is deleted or cut under an idle process changes no answer, an
   expect(await again(3)).toBe(before);
   expect(own().map(({ path }) => statSync(path).ino)).toEqual(warm);
   expect(readdirSync(join(otherDir, 'cache'))).toHaveLength(1);
-}, 120_000);
+});
 
 test('a start that looks for the lake elsewhere is refused', async () => {
   const start = (environment: Record<string, string>) =>
@@ -325,7 +325,7 @@ test('a start that looks for the lake elsewhere is refused', async () => {
   await expect(start({})).rejects.toThrow(/npm run lake -- migrate/);
   await expect(start({ ...settings(endpoint), LAKE: 'folder' })).rejects.toThrow(/npm run lake -- migrate/);
   await expect(start({ ...settings(endpoint), S3_BUCKET: 'elsewhere' })).rejects.toThrow(/npm run lake -- migrate/);
-}, 60_000);
+});
 
 test('with a network that is slow, says 503, cuts or hears of nothing that was stored, rows are there once or were refused', async () => {
   const table = await uploadTable(owner, experimentId, 'faulty', 'n\n0\n');
@@ -417,4 +417,4 @@ test('of an erased experiment there is no version, no unfinished upload and no c
   await expect(reader.read(`s3://${BUCKET}/tables/${experimentId}/${id}`)).rejects.toThrow();
   // what was being written meanwhile has not stayed either
   expect(await left()).toEqual([0, 0]);
-}, 180_000);
+});

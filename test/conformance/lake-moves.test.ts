@@ -38,7 +38,7 @@ beforeAll(async () => {
     S3_ACCESS_KEY_ID: 'testing',
     S3_SECRET_ACCESS_KEY: 'testing',
   };
-}, 300_000);
+});
 afterAll(async () => {
   s3.destroy();
   await stop();
@@ -109,4 +109,4 @@ test('a lake moves into the bucket and back with every version, and no process l
   expect(await during({}, read)).toBe(before);
   const answer = await during({}, (call) => call('GET', `/api/v1/experiments/${experimentId}/data`, { query: { tableName: more } }));
   expect(answer.body[0].data.rows).toHaveLength(1);
-}, 300_000);
+});

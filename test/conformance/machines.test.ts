@@ -90,7 +90,7 @@ beforeAll(async () => {
     body: JSON.stringify({ name: `Machines ${randomUUID()}` }),
   });
   experimentId = ((await made.json()) as { id: string }).id;
-}, 300_000);
+});
 afterAll(async () => {
   for (const [machine, process] of up) {
     await process.kill('SIGTERM');
@@ -98,7 +98,7 @@ afterAll(async () => {
   }
   await database?.drop();
   await stop?.();
-}, 60_000);
+});
 
 /** Bytes of the copies that a machine has of the bucket's files. */
 const cachedBytes = (machine: Machine): number =>

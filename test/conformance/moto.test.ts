@@ -24,7 +24,7 @@ let endpoint: string;
 let stop: () => Promise<unknown>;
 beforeAll(async () => {
   ({ endpoint, stop } = await startMoto());
-}, 300_000);
+});
 afterAll(() => stop());
 
 const access = () => ({ region: 'eu-central-1', endpoint, credentials: { accessKeyId: 'testing', secretAccessKey: 'testing' } });

@@ -54,21 +54,17 @@ ignore_startup_parameters = options
   };
 }
 
-test.each(['transaction', 'session'] as const)(
-  'a start over a pooler in %s mode is refused in one sentence',
-  async (mode) => {
-    const site = await sharedSite();
-    const pooler = await startPooler(site.database.url, mode);
-    try {
-      await (await spawnServer(site.environment)).kill('SIGTERM');
-      const refused = await failing({ ...site.environment, DATABASE_URL: pooler.url, SAMPLE_DATA: 'off', MACRO_LANGUAGES: 'none' });
-      expect(refused).toMatchObject({ code: 1, text: expect.stringMatching(/^fieldlake cannot start: .*pooler.*\n$/) });
-      // nothing is left in the pooler that a start would wait for
-      await (await spawnServer(site.environment)).kill('SIGTERM');
-    } finally {
-      await pooler.stop();
-      await site.remove();
-    }
-  },
-  60_000,
-);
+test.each(['transaction', 'session'] as const)('a start over a pooler in %s mode is refused in one sentence', async (mode) => {
+  const site = await sharedSite();
+  const pooler = await startPooler(site.database.url, mode);
+  try {
+    await (await spawnServer(site.environment)).kill('SIGTERM');
+    const refused = await failing({ ...site.environment, DATABASE_URL: pooler.url, SAMPLE_DATA: 'off', MACRO_LANGUAGES: 'none' });
+    expect(refused).toMatchObject({ code: 1, text: expect.stringMatching(/^fieldlake cannot start: .*pooler.*\n$/) });
+    // nothing is left in the pooler that a start would wait for
+    await (await spawnServer(site.environment)).kill('SIGTERM');
+  } finally {
+    await pooler.stop();
+    await site.remove();
+  }
+});

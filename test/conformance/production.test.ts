@@ -34,7 +34,7 @@ beforeAll(() => {
   cpSync(join(ROOT, 'build'), join(copy, 'build'), { recursive: true });
   const installed = spawnSync('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], { cwd: copy, encoding: 'utf8' });
   expect(installed.status, installed.stderr).toBe(0);
-}, 300_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** `npm start` in the copy, with what it says so far. */

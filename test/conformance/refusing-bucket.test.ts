@@ -78,7 +78,7 @@ beforeAll(async () => {
   };
   site = await startTestServer(settings);
   owner = site.as(site.cast.owner);
-}, 300_000);
+});
 afterAll(async () => {
   refusal = undefined;
   await site?.stop();
@@ -126,7 +126,7 @@ test('keys that have expired are OBJECTS_UNAVAILABLE, and operators read why in 
   expect(upload.text).not.toContain(EXPIRED);
   refusal = undefined;
   expect((await details()).details.objects.ok).toBe(true);
-}, 120_000);
+});
 
 test('a bucket that refuses only writes is not ready for operators, and is again without a restart', async () => {
   const objects = async () =>
@@ -138,7 +138,7 @@ test('a bucket that refuses only writes is not ready for operators, and is again
   expect(await objects()).toMatchObject({ ok: false, reason: expect.stringContaining('No s3:PutObject for you') });
   refusal = undefined;
   expect(await objects()).toMatchObject({ ok: true });
-}, 120_000);
+});
 
 test('what a bucket refuses without a word is told with its status and what was asked', async () => {
   const { experimentId, table } = await makeTable('Without words');
@@ -164,7 +164,7 @@ test('what a bucket refuses without a word is told with its status and what was 
     refusal = undefined;
     await server.kill('SIGTERM');
   }
-}, 120_000);
+});
 
 test('an experiment is erased from a bucket whose server knows no versions', async () => {
   const { experimentId } = await makeTable('Without versions');
@@ -176,7 +176,7 @@ test('an experiment is erased from a bucket whose server knows no versions', asy
   refusal = undefined;
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: BUCKET, Prefix: `tables/${experimentId}/` }));
   expect(Contents).toEqual([]);
-}, 120_000);
+});
 
 test('an erasure whose deletes are forbidden is not complete, and is once they are allowed', async () => {
   const { experimentId } = await makeTable('Kept');
@@ -194,7 +194,7 @@ test('an erasure whose deletes are forbidden is not complete, and is once they a
   refusal = undefined;
   await expect.poll(erased, { timeout: 90_000 }).toBe('completed');
   expect(await kept(experimentId)).toEqual([]);
-}, 180_000);
+});
 
 test('a file that a rule of the bucket has removed is named, and read again once it is back, without a restart', async () => {
   const made = await makeTable('Removed');
@@ -210,4 +210,4 @@ test('a file that a rule of the bucket has removed is named, and read again once
   await s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: file.Key, VersionId }));
   expect((await verify()).code).toBe(0);
   expect((await read(made, { limit: '10' })).body[0].data.rows).toEqual(before);
-}, 180_000);
+});

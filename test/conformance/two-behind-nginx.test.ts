@@ -38,12 +38,12 @@ beforeAll(async () => {
   servers = await Promise.all(environments.map((environment) => spawnServer(environment)));
   stopNginx = await startNginx(port, `http://127.0.0.1:${ports[0]!}`, `http://127.0.0.1:${ports[1]!}`);
   owner = await makePerson(site.database.db, 'owner');
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all((servers ?? []).map((server) => server.kill('SIGTERM')));
   stopNginx?.();
   await site?.remove();
-}, 60_000);
+});
 
 /** Makes changes one after the other; answers their ids. */
 async function makeChanges(experimentId: string): Promise<string[]> {

@@ -40,7 +40,7 @@ beforeAll(() => {
 });
 afterAll(() => clone.remove());
 
-test('modules that a killed build has changed are made again, also from the sources of before', { timeout: 240_000 }, async () => {
+test('modules that a killed build has changed are made again, also from the sources of before', async () => {
   const path = 'src/app.ts';
   const [source, built] = [read(path), read('build/src/app.js')];
   // all others are printed after it: the build is killed in their midst
@@ -53,7 +53,7 @@ test('modules that a killed build has changed are made again, also from the sour
   expect(read('build/src/app.js')).toBe(built);
 });
 
-test('pages that a killed build has changed are made again, also from the sources of before', { timeout: 240_000 }, async () => {
+test('pages that a killed build has changed are made again, also from the sources of before', async () => {
   const pages = read('build/web/index.html');
   writeFileSync(whole('web/src/words.ts'), `${read('web/src/words.ts')}\n(globalThis as { planted?: number }).planted = 1;\n`);
   await killBuildOnceChanged('build/web/index.html');

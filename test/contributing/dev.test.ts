@@ -65,7 +65,7 @@ async function msFromSaveToAnswer(
   }
 }
 
-test('a saved file is answered by a new server on the same data folder', { timeout: 240_000 }, async () => {
+test('a saved file is answered by a new server on the same data folder', async () => {
   const middle = await msFromSaveToAnswer(
     'src/http/documentation.ts',
     ['<title>fieldlake API', '<title>another API'],
@@ -81,7 +81,7 @@ test('a saved file is answered by a new server on the same data folder', { timeo
   expect(controller).toBeLessThan(MOST_MS);
 });
 
-test('a new route is answered once routes have been generated anew', { timeout: 240_000 }, async () => {
+test('a new route is answered once routes have been generated anew', async () => {
   expect((await fetch(`${baseUrl}/health/planted`)).status).toBe(404);
   const file = join(clone.folder, 'src/api/health/health.controller.ts');
   const began = performance.now();
@@ -100,7 +100,7 @@ test('a new route is answered once routes have been generated anew', { timeout: 
   process.stdout.write(`from a saved route to its answer: ${((performance.now() - began) / 1_000).toFixed(2)} s\n`);
 });
 
-test('a source that cannot be read is named, and the server goes on', { timeout: 120_000 }, async () => {
+test('a source that cannot be read is named, and the server goes on', async () => {
   const file = join(clone.folder, 'src/http/documentation.ts');
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, `${text}\nconst = ;\n`);

@@ -48,7 +48,7 @@ test('a copy out whose target or statement fails says so, and its connection can
   ).rejects.toMatchObject({
     code: '22012',
   });
-}, 20_000);
+});
 
 test('a copy in whose source fails is undone, and its connection is as good as before', () =>
   connected(async (client) => {

@@ -31,4 +31,4 @@ test('an empty database that lacks letters, or does not know small ones of large
     await expect(beginning).rejects.toThrow(StartError);
     await expect(beginning).rejects.toThrow("template template0 encoding 'UTF8' locale_provider builtin builtin_locale 'C.UTF-8'");
   }
-}, 60_000);
+});

@@ -142,5 +142,5 @@ test(
     expect(await replayMessages(lake.deps, experimentId, read)).toBe(total);
     for (const identifier of tables) expect(await differences(identifier, [lake, rebuilt]), identifier).toBe(0);
   },
-  60_000 + MESSAGES * 60,
+  300_000 + MESSAGES * 60,
 );

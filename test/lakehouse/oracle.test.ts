@@ -60,7 +60,7 @@ test(
     for (const cell of OPERATOR_CELLS) expect(operators.get(cell.join(' ')) ?? 0, cell.join(' ')).toBeGreaterThanOrEqual(least);
     for (const cell of FUNCTION_CELLS) expect(functions.get(cell.join(' ')) ?? 0, cell.join(' ')).toBeGreaterThanOrEqual(least);
   },
-  60_000 + requests * 100,
+  300_000 + requests * 100,
 );
 
 test('distinct values, with names and with pseudonyms', async () => {

@@ -285,7 +285,7 @@ test('every fifty versions a checkpoint says what the entries before it say', as
   expect(short.configuration).toEqual(whole.configuration);
   expect([...short.files].sort()).toEqual([...whole.files].sort());
   expect(short.protocol).toMatchObject({ minReaderVersion: 1, minWriterVersion: 7 });
-}, 120_000);
+});
 
 test('a checkpoint is made where the sweep removes what a crash leaves', async () => {
   const table = await lake.makeTable();
@@ -305,7 +305,7 @@ test('a checkpoint is made where the sweep removes what a crash leaves', async (
   expect(work.filter((name) => name !== 'ingest' && !before.includes(name))).toEqual([]);
   expect(swept).toHaveLength(1);
   expect(await publishTable(lake.deps, table.id)).toBeGreaterThan(50);
-}, 120_000);
+});
 
 test('entries of versions that are not kept go, back to the checkpoint that a reader of the oldest kept version begins with', async () => {
   const table = await lake.makeTable();
@@ -325,7 +325,7 @@ test('entries of versions that are not kept go, back to the checkpoint that a re
   await csv(table, 'more', 'n\n1\n');
   await publish();
   expect(versionsIn(folderOf(table)).at(-1)).toBe(last + 1);
-}, 120_000);
+});
 
 test('whatever is uploaded, widened and compacted: each version of the log is that version of the manifest', async () => {
   const cell = fc.constantFrom(
@@ -374,7 +374,7 @@ test('whatever is uploaded, widened and compacted: each version of the log is th
     }),
     { numRuns: Number(process.env['SOAK'] ?? 0.1) * 100 },
   );
-}, 300_000);
+});
 
 test('a lake of before there were logs gets them: files in their places, one type a column, and a log that begins with a checkpoint', async () => {
   const table = await lake.makeTable();

@@ -42,7 +42,7 @@ beforeAll(async () => {
   };
   sites.DuckDB = { warehouse: lake.warehouse, source: await made(lake), close: () => lake.close() };
   sites.Databricks = { warehouse: far.warehouse, source: await made(far), close: () => far.close() };
-}, 60_000);
+});
 afterAll(async () => {
   for (const { close } of Object.values(sites)) await close();
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
   site = await sharedSite();
   server = await spawnServer(site.environment);
   owner = await makePerson(site.database.db, 'owner');
-}, 120_000);
+});
 afterAll(async () => {
   await server.kill('SIGTERM');
   await site.remove();

@@ -46,7 +46,7 @@ test('a process with another secret does not start, and says what to give it', a
   await right.kill('SIGTERM');
   await expect(spawnServer({ ...settings, SECRET: randomBytes(32).toString('hex') })).rejects.toThrow('sealed with another secret');
   await expect(spawnServer({ ...settings, SECRET: 'short' })).rejects.toThrow('64 hexadecimal digits');
-}, 60_000);
+});
 
 test('the authority of an installation of before goes on, and its file goes', async () => {
   const own = await cloneDatabase();
@@ -78,4 +78,4 @@ test('an installation whose secret is lost starts with a new one, by what docs/o
   execFileSync('bash', ['-c', process.getuid?.() === 0 ? line.replace('| ', `| ${forRoot} `) : line], { stdio: 'pipe' });
   await (await spawnServer(settings)).kill('SIGTERM');
   expect(certificateIn(dataDir)).not.toBe(before);
-}, 60_000);
+});

@@ -113,4 +113,4 @@ test('a laptop is backed up while it is at work and restored into an empty folde
     await load?.catch(() => undefined);
     await server.kill('SIGTERM');
   }
-}, 300_000);
+});

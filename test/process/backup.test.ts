@@ -32,13 +32,13 @@ beforeAll(async () => {
     body: JSON.stringify({ name: 'Kept' }),
   });
   experimentId = ((await response.json()) as { id: string }).id;
-}, 120_000);
+});
 afterAll(async () => {
   await server.kill('SIGTERM');
   await target.drop();
   await site.remove();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 test('a backup into the data folder itself is refused, also by way of a link', async () => {
   symlinkSync(site.folder, join(folder, 'link'));
@@ -145,7 +145,7 @@ test('a backup that is made under load is restored into an empty folder, every t
   } finally {
     await heir.kill('SIGTERM');
   }
-}, 180_000);
+});
 
 test('restore refuses what is in use, what is no backup, and what another version made', async () => {
   const first = join(folder, 'first');
@@ -175,4 +175,4 @@ test('restore refuses what is in use, what is no backup, and what another versio
   } finally {
     await other.drop();
   }
-}, 90_000);
+});

@@ -14,7 +14,7 @@ let server: ServerProcess;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fieldlake-client-'));
   server = await spawnServer({ DATA_DIR: folder });
-}, 120_000);
+});
 afterAll(async () => {
   await server.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true });

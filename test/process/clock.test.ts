@@ -35,7 +35,7 @@ beforeAll(async () => {
   cast = await makeCast(site.database.db);
   const made = await send('POST', '/api/v1/experiments', { body: { name: 'Clock', organizationId: cast.leafLab } });
   experimentId = made.body.id;
-}, 120_000);
+});
 afterAll(async () => {
   await server?.kill('SIGTERM');
   await site?.remove();

@@ -21,7 +21,7 @@ beforeAll(async () => {
   proxy = await startFaultProxy({ path: `${decodeURIComponent(socket ?? '')}/.s.PGSQL.5432` });
   url = `postgres://postgres@127.0.0.1:${proxy.port}/${database ?? ''}`;
   await makePerson(site.database.db, 'ada');
-}, 120_000);
+});
 afterAll(async () => {
   await proxy.close();
   await site.remove();
@@ -54,7 +54,7 @@ test('so does a service that starts', async () => {
   const { code, text } = await beginServer({ DATABASE_URL: url, DATA_DIR: site.folder }).ended;
   expect([code, text]).toEqual([1, expect.stringMatching(/^fieldlake cannot start: the connection to Postgres was lost/i)]);
   await proxy.set({ kind: 'none' });
-}, 60_000);
+});
 
 test('a command that lost its hold on the tables takes it again, or ends where another version changed them', async () => {
   const admin = new pg.Client({ connectionString: site.database.url });
@@ -93,4 +93,4 @@ test('a command that lost its hold on the tables takes it again, or ends where a
   await admin.query('rollback');
   await other.query(`comment on view effective_access is '${rows[0]?.digest ?? ''}'`);
   await Promise.all([admin.end(), other.end()]);
-}, 60_000);
+});

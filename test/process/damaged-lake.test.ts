@@ -31,7 +31,7 @@ beforeAll(async () => {
   chart = `${base}/visualizations/${made.body.id as string}`;
   rowId = (await page(tableId)).body[0].data.rows[0].id;
   await expectReads();
-}, 60_000);
+});
 afterAll(() => site.stop());
 
 const page = (tableName: string, query: Record<string, string | number> = {}) =>
@@ -99,41 +99,37 @@ const linesOf = (requestId: string) =>
     .filter((line) => line.includes(requestId) && line.includes('LAKE_FILE_UNREADABLE'));
 
 describe('a lake file that is damaged', () => {
-  test.each(Object.keys(DAMAGES))(
-    '%s: every read of its table says so, and no other',
-    async (kind) => {
-      const [path] = filesOf(tableId);
-      await damaged(path!, DAMAGES[kind]!, async () => {
-        const requestIds: string[] = [];
-        for (const [name, read] of Object.entries(READS)) {
-          const answer = await read();
-          expect([name, answer.status, answer.body?.code]).toEqual([name, 500, 'LAKE_FILE_UNREADABLE']);
-          expect(answer.body.detail).toContain(`'${tableId}'`);
-          expect(answer.text).not.toContain('.parquet');
-          expect(answer.text).not.toContain(site.dataDir);
-          requestIds.push(String(answer.body.instance).replace('urn:request:', ''));
-        }
-        // lines are written in turns, so that the last one says that all of them are there
-        await eventually(
-          async () => linesOf(requestIds.at(-1)!),
-          (lines) => lines.length > 0,
-          5_000,
-        );
-        for (const [line, ...more] of requestIds.map(linesOf)) {
-          expect(more).toEqual([]);
-          expect(JSON.parse(line!)).toMatchObject({ file: path, problem: expect.any(String) });
-          expect(line).not.toContain('stack');
-        }
-        expect((await page(otherId)).body[0].data.rows).toHaveLength(2);
-        expect((await owner('GET', `${base}/tables`)).status).toBe(200);
-        const verified = await runCommand({ url: site.database.url, dataDir: site.dataDir }, 'lake', 'verify');
-        expect(verified.code).toBe(1);
-        expect(verified.json.problems).toEqual(expect.arrayContaining([expect.objectContaining({ table: tableId })]));
-      });
-      await expectReads();
-    },
-    60_000,
-  );
+  test.each(Object.keys(DAMAGES))('%s: every read of its table says so, and no other', async (kind) => {
+    const [path] = filesOf(tableId);
+    await damaged(path!, DAMAGES[kind]!, async () => {
+      const requestIds: string[] = [];
+      for (const [name, read] of Object.entries(READS)) {
+        const answer = await read();
+        expect([name, answer.status, answer.body?.code]).toEqual([name, 500, 'LAKE_FILE_UNREADABLE']);
+        expect(answer.body.detail).toContain(`'${tableId}'`);
+        expect(answer.text).not.toContain('.parquet');
+        expect(answer.text).not.toContain(site.dataDir);
+        requestIds.push(String(answer.body.instance).replace('urn:request:', ''));
+      }
+      // lines are written in turns, so that the last one says that all of them are there
+      await eventually(
+        async () => linesOf(requestIds.at(-1)!),
+        (lines) => lines.length > 0,
+        5_000,
+      );
+      for (const [line, ...more] of requestIds.map(linesOf)) {
+        expect(more).toEqual([]);
+        expect(JSON.parse(line!)).toMatchObject({ file: path, problem: expect.any(String) });
+        expect(line).not.toContain('stack');
+      }
+      expect((await page(otherId)).body[0].data.rows).toHaveLength(2);
+      expect((await owner('GET', `${base}/tables`)).status).toBe(200);
+      const verified = await runCommand({ url: site.database.url, dataDir: site.dataDir }, 'lake', 'verify');
+      expect(verified.code).toBe(1);
+      expect(verified.json.problems).toEqual(expect.arrayContaining([expect.objectContaining({ table: tableId })]));
+    });
+    await expectReads();
+  });
 
   test('an export of it fails with the sentence', async () => {
     const exported = async () => {
@@ -146,7 +142,7 @@ describe('a lake file that is damaged', () => {
       expect(await exported()).toMatchObject({ status: 'failed', errorMessage: expect.stringMatching(/^Table .* cannot be read/) });
     });
     expect(await exported()).toMatchObject({ status: 'completed' });
-  }, 60_000);
+  });
 
   test('a download that has begun is torn down, never ended as if it were whole', async () => {
     const ROWS = 600_000;
@@ -186,5 +182,5 @@ describe('a lake file that is damaged', () => {
       expect(lines).toBeLessThan(ROWS);
     });
     expect(await download()).toEqual({ lines: ROWS + 1, end: 'whole' });
-  }, 120_000);
+  });
 });

@@ -58,7 +58,7 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     const rows = Array.from({ length: 20_000 }, (_, at) => `${at},${Math.sin(at)}`);
     tableId = await uploadTable(owner, id, 'waves', `at,sine\n${rows.join('\n')}\n`);
     rowId = (await owner('GET', `${base}/data`, { query: { tableName: tableId } })).body[0].data.rows[0].id;
-  }, 60_000);
+  });
   afterAll(async () => {
     await site.stop();
     unmountSmall(folder);
@@ -357,5 +357,5 @@ describe.runIf(process.getuid?.() === 0)('with little memory, so that a sort nee
     expect(again.status).toBe(200);
     expect(again.text === first.text).toBe(true);
     expect(spill()).toBeLessThan(1_000_000);
-  }, 120_000);
+  });
 });

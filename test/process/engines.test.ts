@@ -42,7 +42,7 @@ beforeAll(async () => {
   // text that does not compress makes it large with few rows
   const rows = Array.from({ length: 15_000 }, (_, n) => `${n},${Math.random()},${randomBytes(96).toString('base64')}`);
   large = await uploadTable(call, id, 'many', `n,x,noise\n${rows.join('\n')}\n`);
-}, 120_000);
+});
 afterAll(async () => {
   await site.stop();
   await lake.close();
@@ -78,7 +78,7 @@ test('a version that is not published yet is 503, and is answered once it is', a
   const soon = read(large, { aggregation: mean });
   await site.db.run(sql('test')`update lake_tables set published_version = ${held!.version} where id = ${large}`);
   expect((await soon).status).toBe(200);
-}, 30_000);
+});
 
 const command = (verb: string, environment = settings) =>
   runCommand({ url: site.database.url, dataDir: site.dataDir, environment }, 'lake', verb);
@@ -109,7 +109,7 @@ test('npm run lake -- check-databricks tries what reads rest on, says what does 
     1,
     expect.stringContaining('DOES NOT HOLD: a table of the lake is found under its URL'),
   ]);
-}, 60_000);
+});
 
 test('npm run lake -- register names each table once', async () => {
   const sent = () => lake.server.statements.map(({ sql: text }) => text).filter((text) => text.includes('create table'));
@@ -128,4 +128,4 @@ test('npm run lake -- register names each table once', async () => {
     `create table if not exists \`field\`.\`fieldlake\`.\`zweite_durre_many_${large.slice(-12)}\` using delta location '${LAKE_URL}/tables/${experimentId}/${large}'`,
   );
   expect([without.code, without.problem]).toEqual([1, expect.stringContaining('DATABRICKS_CATALOG')]);
-}, 60_000);
+});

@@ -11,7 +11,7 @@ let owner: Call;
 beforeAll(async () => {
   site = await startTestServer({ MACRO_LANGUAGES: 'javascript' });
   owner = site.as(site.cast.owner);
-}, 60_000);
+});
 afterAll(() => site.stop());
 
 const minute = (n: number) => new Date(Date.UTC(2026, 4, 1, 10) + n * 60_000).toISOString();

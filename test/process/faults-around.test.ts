@@ -91,7 +91,7 @@ beforeAll(async () => {
   cast = await makeCast(site.database.db);
   const made = await ask(server.baseUrl, owner('POST', '/api/v1/experiments', { name: 'First', organizationId: cast.leafLab }));
   experimentId = made.body.id;
-}, 120_000);
+});
 afterAll(async () => {
   await server?.kill('SIGKILL');
   for (const proxy of Object.values(proxies)) await proxy.close();

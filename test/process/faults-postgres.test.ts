@@ -73,7 +73,7 @@ beforeAll(async () => {
     if (body.status === 'completed') break;
     await sleep(50);
   }
-}, 120_000);
+});
 const endLane = async (lane: Lane) => {
   await lane.server.kill('SIGKILL');
   await lane.proxy.close();

@@ -78,7 +78,7 @@ beforeAll(async () => {
     '/api/v1/device-groups/{groupId}': await make('/api/v1/device-groups', { name: 'Hostile' }),
     '/api/v1/devices/{deviceId}': await make('/api/v1/devices', { serialNumber: 'H-1', deviceType: 'multispeq', name: 'Hostile' }),
   };
-}, 120_000);
+});
 afterAll(async () => {
   await server.kill('SIGTERM');
   await shared.remove();

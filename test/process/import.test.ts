@@ -66,7 +66,7 @@ test('a project file becomes an experiment with all that belongs to it, once, be
   const again = await bring(path, '--owner', ADDRESS);
   expect(again).toMatchObject({ code: 0, json: { experimentId: json.experimentId, message: 'This file was imported before.' } });
   expect(await experimentsOf()).toHaveLength(1);
-}, 90_000);
+});
 
 test('the command lists the projects that people wait for, and no more the one that has come', async () => {
   const asked = { projectIdOld: '1200', projectUrlOld: 'https://other.example/projects/1200' };
@@ -76,7 +76,7 @@ test('the command lists the projects that people wait for, and no more the one t
   const path = file('asked.json', PROJECT.replace('Brought over', 'Asked for').replace('{', '{"projectIdOld": "1200",'));
   expect(await bring(path, '--owner', ADDRESS)).toMatchObject({ code: 0 });
   expect(await bring('--requests')).toMatchObject({ code: 0, json: [] });
-}, 90_000);
+});
 
 test('what cannot be imported is refused with the reason, and leaves nothing', async () => {
   const before = await experimentsOf();
@@ -98,7 +98,7 @@ test('what cannot be imported is refused with the reason, and leaves nothing', a
   }
   expect(await experimentsOf()).toEqual(before);
   expect(await bring(project, '--owner', ADDRESS)).toMatchObject({ code: 0, json: { success: true } });
-}, 180_000);
+});
 
 test('the example of the documentation', async () => {
   const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'project-import.md'), 'utf8');
@@ -107,4 +107,4 @@ test('the example of the documentation', async () => {
     code: 0,
     json: { message: "Imported 'Shade trial'." },
   });
-}, 90_000);
+});

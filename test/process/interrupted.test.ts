@@ -14,11 +14,11 @@ beforeAll(async () => {
   site = await sharedSite();
   server = await spawnServer(site.environment);
   person = await makePerson(site.database.db, 'owner');
-}, 60_000);
+});
 afterAll(async () => {
   await server.kill('SIGTERM');
   await site.remove();
-}, 60_000);
+});
 
 const call = (method: string, path: string, body?: unknown) => callsTo(server.baseUrl)(person)(method, `/api/v1/${path}`, { body });
 

@@ -47,7 +47,7 @@ beforeAll(async () => {
   test$ = await startTestServer();
   owner = test$.as(test$.cast.owner);
   experimentId = (await owner('POST', '/api/v1/experiments', { body: { name: 'Lake', organizationId: test$.cast.leafLab } })).body.id;
-}, 60_000);
+});
 afterAll(() => test$.stop());
 
 const lake = (...args: string[]) => runCommand({ url: test$.database.url, dataDir: test$.dataDir }, 'lake', ...args);
@@ -129,7 +129,7 @@ test('npm run lake -- status, compact, verify and replay beside a running servic
   const named = [...watched.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, names]) => names!.replaceAll('`', '').split(', '));
   const there = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!);
   expect(named.sort()).toEqual(there.filter((name) => !/^(process|nodejs)_/.test(name)).sort());
-}, 90_000);
+});
 
 test('npm run lake -- verify finds what is damaged, cut off and missing', async () => {
   const { db, lakeFolder } = test$;
@@ -157,10 +157,10 @@ test('npm run lake -- verify finds what is damaged, cut off and missing', async 
   expect(whole.code, whole.problem).toBe(0);
   expect(whole.json.problems).toEqual([]);
   expect(whole.json.files).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test('npm run lake refuses what it does not know', async () => {
   const wrong = [[], ['mend'], ['replay'], ['replay', '--day', 'monday'], ['replay', '--from', '2026-05-02', '--to', '2026-05-01']];
   for (const { code, problem } of await Promise.all(wrong.map((args) => lake(...args))))
     expect([code, problem]).toEqual([1, expect.stringContaining('usage:')]);
-}, 60_000);
+});

@@ -18,4 +18,4 @@ test('a log that takes no line holds nothing up: requests are answered, and SIGT
     await server.kill('SIGKILL');
     await shared.remove();
   }
-}, 60_000);
+});

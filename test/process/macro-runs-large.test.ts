@@ -13,7 +13,7 @@ let owner: Call;
 beforeAll(async () => {
   site = await startTestServer({ MACRO_LANGUAGES: 'javascript', DUCKDB_MEMORY_MB: '128' });
   owner = site.as(site.cast.owner);
-}, 60_000);
+});
 afterAll(() => site.stop());
 
 /** Together more than the memory of the engine that looks through them. */

@@ -48,7 +48,7 @@ beforeAll(async () => {
   const filter = `[{"column":"n","operator":"less_than","value":1{n}}]`;
   const query = `tableName=rows&pageSize=100&orderBy=g&filters=${encodeURIComponent(filter).replace('%7Bn%7D', '{n}')}`;
   paths = (await Promise.all(people.map(makeReads))).map((path) => `${path}?${query}`);
-}, 300_000);
+});
 afterAll(async () => {
   await server?.kill('SIGTERM');
   await site?.remove();

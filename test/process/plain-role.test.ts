@@ -67,7 +67,7 @@ test('a role that owns its database and may create roles is enough, with one rig
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 120_000);
+});
 
 test('a service is not ready while Postgres has no connection left to admit callers by', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fieldlake-plain-'));
@@ -97,4 +97,4 @@ test('a service is not ready while Postgres has no connection left to admit call
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -17,7 +17,7 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m,mode=700', 'tmpfs', folder]);
     site = await startTestServer({ DATA_DIR: join(folder, 'data') });
     owner = site.as(site.cast.owner);
-  }, 120_000);
+  });
   afterAll(async () => {
     await site?.stop();
     execFileSync('umount', [folder]);
@@ -51,5 +51,5 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     expect(await details()).toMatchObject({ ok: true });
     expect((await upload(4)).status).toBe(201);
     await expect.poll(async () => (await exported(exportId)).status, { timeout: 60_000 }).toBe('completed');
-  }, 120_000);
+  });
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   owner = await makePerson(site.database.db, 'owner');
   admin = new pg.Client({ connectionString: site.database.url });
   await admin.connect();
-}, 120_000);
+});
 afterAll(async () => {
   await admin?.end();
   await server?.kill('SIGTERM');
@@ -55,4 +55,4 @@ test('a service whose Postgres takes no writes says so, and goes on by itself on
   await turn('off');
   await expect.poll(async () => (await ready()).status, { timeout: 10_000 }).toBe(200);
   await expect.poll(async () => (await create()).status, { timeout: 10_000 }).toBe(201);
-}, 60_000);
+});

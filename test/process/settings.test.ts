@@ -121,7 +121,7 @@ test('names that look like settings and are none are told with those that may be
   expect(() => readConfig({ DATA_DIR: dataDir, S3_REGION: 'x', S3_BUKET: 'x' })).toThrow(
     /must be given together.* are none: S3_BUKET \(S3_BUCKET\?\)\.$/,
   );
-}, 60_000);
+});
 
 /** What is valid as text and leads nowhere. */
 const UNUSABLE: [setting: Record<string, string>, sentence: string][] = [
@@ -137,16 +137,12 @@ const UNUSABLE: [setting: Record<string, string>, sentence: string][] = [
 ];
 
 describe.concurrent('a setting that leads nowhere stops the start with one sentence', () => {
-  test.each(UNUSABLE)(
-    '%j, and nothing else is said',
-    async (setting, sentence) => {
-      const { code, text } = await failing({ DATA_DIR: folder(), BROKER: 'off', ...setting });
-      expect(code).toBe(1);
-      expect(text.trim().split('\n')).toEqual([expect.stringContaining('fieldlake cannot start: ')]);
-      expect(text).toContain(sentence);
-    },
-    60_000,
-  );
+  test.each(UNUSABLE)('%j, and nothing else is said', async (setting, sentence) => {
+    const { code, text } = await failing({ DATA_DIR: folder(), BROKER: 'off', ...setting });
+    expect(code).toBe(1);
+    expect(text.trim().split('\n')).toEqual([expect.stringContaining('fieldlake cannot start: ')]);
+    expect(text).toContain(sentence);
+  });
 
   test('a bucket that is not there, which is forgotten: the next start may name another place', async () => {
     const settings = { DATA_DIR: folder(), BROKER: 'off' };
@@ -156,5 +152,5 @@ describe.concurrent('a setting that leads nowhere stops the start with one sente
     expect(text.trim().split('\n')).toEqual([expect.stringContaining('The bucket of the lake cannot be written: ')]);
     expect(text).toContain('connect ECONNREFUSED 127.0.0.1:1');
     await (await spawnServer(settings)).kill('SIGTERM');
-  }, 120_000);
+  });
 });

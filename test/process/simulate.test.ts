@@ -19,11 +19,11 @@ beforeAll(async () => {
     body: JSON.stringify({ name: 'Simulated field' }),
   });
   experimentId = ((await response.json()) as { id: string }).id;
-}, 60_000);
+});
 afterAll(async () => {
   await server.kill('SIGTERM');
   await site.remove();
-}, 60_000);
+});
 
 const address = () => ({ dataDir: site.folder, baseUrl: server.baseUrl, apiKey: owner.apiKey, experimentId });
 

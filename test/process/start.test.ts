@@ -51,7 +51,10 @@ describe.concurrent('the embedded Postgres', () => {
     expect(second).toMatchObject({ code: 1, text: expect.stringContaining('in use by another fieldlake process') });
     const link = join(folder(), 'link');
     symlinkSync(dataDir, link);
-    expect(await failing({ DATA_DIR: link })).toMatchObject({ code: 1, text: expect.stringContaining('in use by another fieldlake process') });
+    expect(await failing({ DATA_DIR: link })).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('in use by another fieldlake process'),
+    });
     const elsewhere = await failing({ DATA_DIR: dataDir, TMPDIR: folder() });
     expect(elsewhere).toMatchObject({ code: 1, text: expect.stringContaining(`its socket in ${socket} is not found from here`) });
     expect((await fetch(`${first.baseUrl}/health/ready`)).status).toBe(200);
@@ -65,7 +68,7 @@ describe.concurrent('the embedded Postgres', () => {
     expect(third.child.exitCode).toBe(0);
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
     expect(existsSync(socket)).toBe(false);
-  }, 120_000);
+  });
 
   test('is stopped with a service that was told to stop before it was ready', async () => {
     const dataDir = folder();
@@ -77,7 +80,7 @@ describe.concurrent('the embedded Postgres', () => {
     child.kill('SIGTERM');
     expect(await ended).toEqual({ code: 0, text: '' });
     expect(isRunning(pid)).toBe(false);
-  }, 120_000);
+  });
 
   test('that cannot be started again ends the process with a sentence and status 1', async () => {
     const dataDir = folder();
@@ -101,7 +104,7 @@ describe.concurrent('the embedded Postgres', () => {
     expect(server.output()).toContain(
       `fieldlake cannot go on: The embedded Postgres did not start; ${join(dataDir, 'postgres.log')} says why.`,
     );
-  }, 120_000);
+  });
 
   test('of another version of Postgres ends the start at the first try', async () => {
     const dataDir = folder();
@@ -115,7 +118,7 @@ describe.concurrent('the embedded Postgres', () => {
     ]);
     const tries = readFileSync(join(dataDir, 'postgres.log'), 'utf8').match(/incompatible with server/g);
     expect(tries).toHaveLength(1);
-  }, 120_000);
+  });
 
   test('the sample comes by itself, with a private quickstart file whose keys work', async () => {
     const dataDir = folder();
@@ -170,7 +173,7 @@ describe.concurrent('the embedded Postgres', () => {
         text: expect.stringContaining('The sample has 10 measurements or more.'),
       });
     await server.kill('SIGTERM');
-  }, 120_000);
+  });
 });
 
 test('a data folder that was moved while its Postgres ran is refused with what to do, and starts after that', async () => {
@@ -187,7 +190,7 @@ test('a data folder that was moved while its Postgres ran is refused with what t
   process.kill(pid, 'SIGINT');
   for (let tries = 0; tries < 600 && isRunning(pid); tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
   await (await spawnServer({ DATA_DIR: dataDir })).kill('SIGTERM');
-}, 120_000);
+});
 
 test('lock files of a server that is gone, whose pid another process has by now, do not keep a start', async () => {
   const dataDir = folder();
@@ -206,7 +209,7 @@ test('lock files of a server that is gone, whose pid another process has by now,
   expect((await failing({ DATA_DIR: dataDir })).text).toContain('in use by another fieldlake process');
   await second.kill('SIGTERM');
   other.kill();
-}, 60_000);
+});
 
 test('a start whose connection is ended while it asks for the Postgres of another process asks again', async () => {
   const dataDir = folder();
@@ -228,7 +231,7 @@ test('a start whose connection is ended while it asks for the Postgres of anothe
     await admin.end();
     await first.stop();
   }
-}, 60_000);
+});
 
 /** Files and folders beneath a folder that others than their owner may touch, without those of Postgres. */
 const open = (path: string): string[] =>
@@ -292,7 +295,7 @@ describe.concurrent('what surrounds a start', () => {
       await server.kill('SIGTERM');
       usual.free();
     }
-  }, 180_000);
+  });
 
   test('a taken port 3000 that nobody asked for does not stop it; behind a BASE_URL it does', async () => {
     const usual = await take(3_000);
@@ -309,19 +312,15 @@ describe.concurrent('what surrounds a start', () => {
     usual.free();
     expect(code).toBe(1);
     expect(text).toContain('fieldlake cannot start: PORT 3000 is in use on 127.0.0.1; choose another');
-  }, 120_000);
+  });
 
-  test.each(['PORT', 'BROKER_PORT'])(
-    'a %s that was asked for and is taken stops it with a sentence',
-    async (name) => {
-      const site = await sharedSite();
-      const taken = await take(0);
-      const { code, text } = await failing({ ...site.environment, MACRO_LANGUAGES: 'none', [name]: String(taken.port) });
-      taken.free();
-      await site.remove();
-      expect(code).toBe(1);
-      expect(text).toContain(`fieldlake cannot start: ${name} ${taken.port} is in use on 127.0.0.1; choose another`);
-    },
-    120_000,
-  );
+  test.each(['PORT', 'BROKER_PORT'])('a %s that was asked for and is taken stops it with a sentence', async (name) => {
+    const site = await sharedSite();
+    const taken = await take(0);
+    const { code, text } = await failing({ ...site.environment, MACRO_LANGUAGES: 'none', [name]: String(taken.port) });
+    taken.free();
+    await site.remove();
+    expect(code).toBe(1);
+    expect(text).toContain(`fieldlake cannot start: ${name} ${taken.port} is in use on 127.0.0.1; choose another`);
+  });
 });

@@ -15,12 +15,12 @@ beforeAll(async () => {
   site = await sharedSite();
   first = await spawnServer(site.environment);
   owner = await makePerson(site.database.db, 'owner');
-}, 60_000);
+});
 afterAll(async () => {
   for (const client of clients) client.end(true);
   await Promise.all([first.kill('SIGKILL'), second.kill('SIGTERM')]);
   await site.remove();
-}, 60_000);
+});
 
 async function ask(server: ServerProcess, method: string, path: string, body?: object): Promise<any> {
   const response = await fetch(`${server.baseUrl}/api/v1/${path}`, {
@@ -73,4 +73,4 @@ test('devices of both are taken in, and shown as connected until their broker is
   const left = { ...both, [one.thingName]: 'SERVER_ERROR' };
   expect(await eventually(seen, (found) => found[one.thingName] !== true, 60_000)).toEqual(left);
   expect(other.client.connected).toBe(true);
-}, 120_000);
+});

@@ -146,22 +146,17 @@ test.concurrent(
       await server.kill('SIGKILL');
     }
   },
-  120_000,
 );
 
-test.concurrent(
-  'a database that another version has migrated is refused and left as it is',
-  async () => {
-    const site = await makeSite(cloneDatabase());
-    await runMigrations(site);
-    await ask(site.url, `insert into schema_migrations (name, run_on) values ('999_of_tomorrow', now())`);
-    const newer = await failing(site.environment);
-    expect(newer.text).toContain(`migrated by another version: it stands at 999_of_tomorrow, and this version ends at ${OURS.at(-1)!}.`);
-    expect(newer.code).toBe(1);
-    expect(await migrationsOf(site.url)).toEqual([...OURS, '999_of_tomorrow']);
-  },
-  60_000,
-);
+test.concurrent('a database that another version has migrated is refused and left as it is', async () => {
+  const site = await makeSite(cloneDatabase());
+  await runMigrations(site);
+  await ask(site.url, `insert into schema_migrations (name, run_on) values ('999_of_tomorrow', now())`);
+  const newer = await failing(site.environment);
+  expect(newer.text).toContain(`migrated by another version: it stands at 999_of_tomorrow, and this version ends at ${OURS.at(-1)!}.`);
+  expect(newer.code).toBe(1);
+  expect(await migrationsOf(site.url)).toEqual([...OURS, '999_of_tomorrow']);
+});
 
 /** Lets the database look as another version left it, so that a start has something to do. */
 const leaveOther = (url: string) => ask(url, `comment on view effective_access is 'of another version'`);
@@ -195,7 +190,6 @@ test.concurrent(
     await before.end();
     await (await spawnServer(site.environment)).kill('SIGTERM');
   },
-  180_000,
 );
 
 test.concurrent(
@@ -227,7 +221,6 @@ test.concurrent(
       await server.kill('SIGKILL');
     }
   },
-  60_000,
 );
 
 /** Starts a server that comes to wait for a lock in the middle of its migrations, and kills it there; `look` sees what it has done by then. */
@@ -256,46 +249,38 @@ async function killMidway(
   }
 }
 
-test.concurrent(
-  'migrations that were killed midway go on with the next process',
-  async () => {
-    const site = await makeSite(emptyDatabase());
-    const done = OURS.findIndex((name) => name.includes('uploads'));
-    await killMidway(
-      site,
-      `create function held.wait() returns event_trigger language plpgsql as $$
+test.concurrent('migrations that were killed midway go on with the next process', async () => {
+  const site = await makeSite(emptyDatabase());
+  const done = OURS.findIndex((name) => name.includes('uploads'));
+  await killMidway(
+    site,
+    `create function held.wait() returns event_trigger language plpgsql as $$
      begin
        if exists (select from pg_event_trigger_ddl_commands() where object_identity = 'public.uploads') then perform pg_advisory_xact_lock(4711); end if;
      end $$;
      create event trigger wait on ddl_command_end when tag in ('CREATE TABLE') execute function held.wait()`,
-      async () => expect(await migrationsOf(site.url)).toEqual(OURS.slice(0, done)),
-    );
-    expect(done).toBeGreaterThan(0);
-    await runMigrations(site);
-    expect(await migrationsOf(site.url)).toEqual(OURS);
-    const fresh = await makeSite(cloneDatabase());
-    expect(await describeDatabase(site.url)).toBe(await describeDatabase(fresh.url));
-  },
-  120_000,
-);
+    async () => expect(await migrationsOf(site.url)).toEqual(OURS.slice(0, done)),
+  );
+  expect(done).toBeGreaterThan(0);
+  await runMigrations(site);
+  expect(await migrationsOf(site.url)).toEqual(OURS);
+  const fresh = await makeSite(cloneDatabase());
+  expect(await describeDatabase(site.url)).toBe(await describeDatabase(fresh.url));
+});
 
-test.concurrent(
-  'a stamping that was killed midway is done by the next process',
-  async () => {
-    const site = await makeOldSite();
-    const before = await migrationsOf(site.url);
-    await killMidway(
-      site,
-      `create function held.wait() returns trigger language plpgsql as $$
+test.concurrent('a stamping that was killed midway is done by the next process', async () => {
+  const site = await makeOldSite();
+  const before = await migrationsOf(site.url);
+  await killMidway(
+    site,
+    `create function held.wait() returns trigger language plpgsql as $$
      begin
        perform pg_advisory_xact_lock(4711);
        return new;
      end $$;
      create trigger wait before insert on schema_migrations for each row when (new.name like '007%') execute function held.wait()`,
-      async () => expect(await migrationsOf(site.url)).toEqual(before),
-    );
-    await runMigrations(site);
-    expect(await migrationsOf(site.url)).toEqual(OURS);
-  },
-  120_000,
-);
+    async () => expect(await migrationsOf(site.url)).toEqual(before),
+  );
+  await runMigrations(site);
+  expect(await migrationsOf(site.url)).toEqual(OURS);
+});

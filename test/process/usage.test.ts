@@ -28,7 +28,7 @@ test('--help says how a command is used, and does nothing', async () => {
   expect(lake).not.toContain('backup');
   expect(user).toMatch(/create-key[^]*requests a minute[^]*revoke-key/);
   expect((await run('--help')).text).toMatch(/npm run user[^]*npm run restore/);
-}, 60_000);
+});
 
 test('a word that a command does not know is refused before anything is made', async () => {
   const dataDir = join(folder, 'none');
@@ -47,7 +47,7 @@ test('a word that a command does not know is refused before anything is made', a
   ]);
   expect(await refused('sample', '--rows', 'many')).toEqual([1, '--rows is a whole number, 1 at least', false]);
   expect(await refused('bakcup')).toEqual([1, 'there is no command bakcup', false]);
-}, 60_000);
+});
 
 test('the service and the worker say how they are used, and take no arguments', async () => {
   const environment = { DATA_DIR: join(folder, 'none'), DATABASE_URL: 'no address' };
@@ -69,7 +69,7 @@ test('the service and the worker say how they are used, and take no arguments', 
       text: expect.stringMatching(/^fieldlake cannot start: it takes no arguments, and was given '--port=80'; settings are/),
     });
   }
-}, 60_000);
+});
 
 test('a backup goes into no folder that looks like an option', async () => {
   const { code, problem } = await run('backup', '--quiet');
@@ -77,7 +77,7 @@ test('a backup goes into no folder that looks like an option', async () => {
   expect(existsSync('--quiet')).toBe(false);
   expect(await run('backup', join(folder, 'kept'))).toMatchObject({ code: 0, json: { missing: [] } });
   expect(existsSync(join(folder, 'kept'))).toBe(true);
-}, 60_000);
+});
 
 test('numbers of a key are numbers', async () => {
   const make = (...args: string[]) => run('user', 'create-key', '--email', 'owner@example.com', ...args);
@@ -91,4 +91,4 @@ test('numbers of a key are numbers', async () => {
   ];
   for (const [at, { code, problem }] of (await Promise.all(wrong.map((args) => make(...args)))).entries())
     expect([code, problem]).toEqual([1, expect.stringContaining(`${wrong[at]![0]!} is a whole number`)]);
-}, 60_000);
+});

@@ -184,4 +184,4 @@ test('the whole way: messages, a chart that is watched, a macro that is edited a
     await server.kill('SIGTERM');
     await site.remove();
   }
-}, 300_000);
+});

@@ -13,7 +13,7 @@ beforeAll(async () => {
   owner = site.as(site.cast.owner);
   const body = { name: 'Traces', organizationId: site.cast.leafLab };
   id = (await owner('POST', '/api/v1/experiments', { body })).body.id as string;
-}, 60_000);
+});
 afterAll(() => site.stop());
 
 const upload = (name: string, rows: number, makeText: (row: number) => string) => {

@@ -19,7 +19,7 @@ const workers: ServerProcess[] = [];
 beforeAll(async () => {
   site = await startTestServer({ WORKER: 'off' });
   owner = site.as(site.cast.owner);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.kill('SIGTERM')));
   await site.stop();
@@ -78,7 +78,7 @@ test('without a worker an upload waits, and the log says so; with one it is read
   expect(site.server.output()).not.toContain('Letters');
   expect(await (await fetch(`${worker.adminUrl}/metrics`)).text()).toContain('lake_log_lag_seconds');
   expect((await fetch(`${worker.adminUrl}/api/v1/experiments`)).status).toBe(404);
-}, 60_000);
+});
 
 /** An experiment whose messages are taken by a process that ends one of them now and then, and later does nothing. */
 let held: string;
@@ -156,7 +156,7 @@ test('two workers share the work; one is killed midway, and nothing is lost or d
     expect(page.body[0].totalRows).toBe(3);
   }
   expect(await compareLogs(site)).toBeGreaterThan(EXPERIMENTS);
-}, 180_000);
+});
 
 test('an export that a worker writes is cancelled by the server', async () => {
   const id = await makeExperiment('Cancelled');
@@ -190,7 +190,7 @@ test('an export that a worker writes is cancelled by the server', async () => {
       30_000,
     ),
   ).toBe('cancelled');
-}, 120_000);
+});
 
 test('a process that has messages and goes on is left alone', async () => {
   // longer than one that does nothing is waited for, and a round of a worker more
@@ -198,12 +198,12 @@ test('a process that has messages and goes on is left alone', async () => {
   clearInterval(ending);
   await holder.query('select 1');
   expect(await waitingIn([held])).toBe(HELD - ended);
-}, 30_000);
+});
 
 test('a process that has messages and does nothing is not waited for', async () => {
   expect(await leftIn([held], 40_000)).toBe(0);
   await holder.end();
-}, 60_000);
+});
 
 test('a worker without a Postgres or an address of its own is refused in one sentence', async () => {
   const base = { DATABASE_URL: site.database.url, DATA_DIR: site.dataDir, BASE_URL: site.server.baseUrl };

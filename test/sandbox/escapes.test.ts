@@ -75,7 +75,7 @@ for (const language of LANGUAGES) {
         beforeAll(async () => {
           outside = await world();
           sandbox = await open({ level, languages: [language], memoryMb: MEMORY_MB });
-        }, 60_000);
+        });
         afterAll(async () => {
           await sandbox.close();
           outside.close();

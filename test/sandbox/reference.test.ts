@@ -45,7 +45,7 @@ for (const level of ['embedded', 'bubblewrap'] as const) {
       let told: Told[] = [];
       beforeAll(async () => {
         told = await answersTo(sandbox, language, pairs);
-      }, 120_000);
+      });
       const differences = DIFFERENCES.filter(({ languages }) => languages.includes(language));
 
       it(`answers ${pairs.length} calls as recorded`, () => {
