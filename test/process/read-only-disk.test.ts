@@ -1,5 +1,5 @@
 /** A disk that turns read-only while the service runs, as Linux makes one after an error of it. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,8 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     rmSync(folder, { recursive: true });
   });
 
-  const turn = (how: 'ro' | 'rw') => execFileSync('mount', ['-o', `remount,${how}`, folder]);
+  /** Linux refuses to make a disk read-only while a file of it is open to be written, as those of the rows that were just sent. */
+  const turn = (how: 'ro' | 'rw') => expect.poll(() => spawnSync('mount', ['-o', `remount,${how}`, folder]).status).toBe(0);
 
   test('what must write is 503, operators read why, and all goes on once the disk may be written', async () => {
     const { id } = (await owner('POST', '/api/v1/experiments', { body: { name: 'Kept', organizationId: site.cast.leafLab } })).body;
@@ -40,14 +41,14 @@ describe.runIf(process.getuid?.() === 0)('on a file system of its own, which onl
     const exported = async (exportId: string) => (await owner('GET', `/api/v1/experiments/${id}/data/exports/${exportId}/status`)).body;
     expect((await upload(2)).status).toBe(201);
     expect(await details()).toMatchObject({ ok: true });
-    turn('ro');
+    await turn('ro');
     const refused = await upload(3);
     expect([refused.status, refused.body.code]).toEqual([503, 'STORAGE_FULL']);
     expect(await details()).toMatchObject({ ok: false, reason: expect.stringContaining('read-only') });
     const { exportId } = (
       await owner('POST', `/api/v1/experiments/${id}/data/exports`, { body: { tableName: uploadTableId, format: 'csv' } })
     ).body;
-    turn('rw');
+    await turn('rw');
     expect(await details()).toMatchObject({ ok: true });
     expect((await upload(4)).status).toBe(201);
     await expect.poll(async () => (await exported(exportId)).status, { timeout: 60_000 }).toBe('completed');
