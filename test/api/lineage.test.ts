@@ -30,7 +30,7 @@ beforeAll(async () => {
     db.one<{ left: number }>(
       sql('test')`select (select count(*) from messages where status = 'pending') + (select count(*) from macro_work) as left`,
     );
-  expect((await eventually(left, (row) => row?.left === 0, 20_000))?.left).toBe(0);
+  expect((await eventually(left, (row) => row?.left === 0, 60_000))?.left).toBe(0);
 });
 afterAll(() => test$.stop());
 

@@ -173,7 +173,7 @@ async function send({ at, as = 'owner', first = [], fill = {}, press, ask, pick 
         () => false,
       );
     };
-    expect(await eventually(isAsked, Boolean, 15_000)).toBe(true);
+    expect(await eventually(isAsked, Boolean, 60_000)).toBe(true);
   }
   const [field] = Object.keys(fill);
   const within =

@@ -72,7 +72,7 @@ test('a command that lost its hold on the tables takes it again, or ends where a
   const lose = async (meanwhile: () => Promise<unknown>) => {
     await admin.query('begin; lock table lake_tables in access exclusive mode');
     const ended = through('lake', 'status');
-    expect(await eventually(lookedAt, (count) => count === 1, 30_000)).toBe(1);
+    expect(await eventually(lookedAt, (count) => count === 1, 60_000)).toBe(1);
     const first = await held();
     expect(first).toBeGreaterThan(0);
     await meanwhile();
@@ -80,7 +80,7 @@ test('a command that lost its hold on the tables takes it again, or ends where a
     return { ended, first };
   };
   const kept = await lose(async () => undefined);
-  const again = await eventually(held, (pid) => pid !== 0 && pid !== kept.first, 10_000);
+  const again = await eventually(held, (pid) => pid !== 0 && pid !== kept.first, 60_000);
   expect([0, kept.first]).not.toContain(again);
   await admin.query('commit');
   expect(await kept.ended).toMatchObject({ code: 0 });

@@ -135,7 +135,7 @@ describe('a lake file that is damaged', () => {
     const exported = async () => {
       const { body } = await owner('POST', `${base}/data/exports`, { body: { tableName: tableId, format: 'csv' } });
       const status = async () => (await owner('GET', `${base}/data/exports/${String(body.exportId)}/status`)).body;
-      return eventually(status, ({ status: is }) => is === 'completed' || is === 'failed', 20_000);
+      return eventually(status, ({ status: is }) => is === 'completed' || is === 'failed', 60_000);
     };
     expect(await exported()).toMatchObject({ status: 'completed' });
     await damaged(filesOf(tableId)[0]!, DAMAGES['cut']!, async () => {

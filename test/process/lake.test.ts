@@ -63,7 +63,7 @@ async function send(messages: readonly (object | string)[]): Promise<void> {
     })),
   );
   const left = () => db.one<{ left: number }>(sql('test')`select count(*) as left from messages where status = 'pending'`);
-  expect((await eventually(left, (row) => row?.left === 0, 20_000))?.left).toBe(0);
+  expect((await eventually(left, (row) => row?.left === 0, 60_000))?.left).toBe(0);
 }
 
 const read = async () =>
