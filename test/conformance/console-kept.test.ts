@@ -345,11 +345,15 @@ test('what is being saved is not asked for, and what is written on a dashboard c
   await press('Cancel');
   expect(await name.inputValue()).toBe('Refused');
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await press('Stop editing');
+  await press('Leave');
+  await page.getByRole('heading', { name: 'Saved' }).waitFor();
   expect(complaints.filter((said) => !/ERR_FAILED/.test(said))).toEqual([]);
 });
 
-test('what is said of a row is asked for before it is lost', { timeout: 240_000 }, async () => {
+test('what is said of a row is asked for before it is lost', async () => {
   const { page, complaints } = owner;
+  const before = complaints.length;
   const { experimentId, uploadTableId } = site.sample;
   await page.goto(`${site.baseUrl}/experiments/${experimentId}/tables/${uploadTableId}`);
   await page.getByRole('gridcell', { name: 'Mo17', exact: true }).first().dblclick();
@@ -365,13 +369,15 @@ test('what is said of a row is asked for before it is lost', { timeout: 240_000 
   await row.getByRole('button', { name: 'Remove: broken by the wind' }).waitFor();
   await page.keyboard.press('Escape');
   await row.waitFor({ state: 'detached' });
-  expect(complaints).toEqual([]);
+  expect(complaints.slice(before)).toEqual([]);
 });
 
-test('files that are sent while one looks elsewhere are asked for, and told of', { timeout: 240_000 }, async () => {
+test('files that are sent while one looks elsewhere are asked for, and told of', async () => {
   const { page } = owner;
   const id = await makeExperiment(site.owner, 'Sent elsewhere');
   const asked: string[] = [];
+  // a test before this one still listens for a question that never came
+  page.removeAllListeners('dialog');
   page.on('dialog', (dialog) => {
     asked.push(dialog.type());
     void dialog.dismiss();

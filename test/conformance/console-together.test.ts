@@ -196,7 +196,7 @@ test('two who write the first flow at once keep what they wrote', async () => {
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test('what somebody removed or deleted meanwhile is told so, once', { timeout: 240_000 }, async () => {
+test('what somebody removed or deleted meanwhile is told so, once', async () => {
   const { page } = owner;
   const { experimentId, uploadTableId: table } = site.sample;
   const data = `/api/v1/experiments/${experimentId}/data`;
