@@ -27,7 +27,10 @@ export function AnnotateForm({ rows, done }: { rows: RowsNamed; done?: () => voi
   });
   const submit = (fields: Fields, form: HTMLFormElement) => {
     const text = (fields['text'] ?? '').trim();
-    const empty = resetOnceTaken(form);
+    const empty = resetOnceTaken(form, () => {
+      form.reset();
+      setKind('comment');
+    });
     write.mutate(
       { flag, text },
       {
