@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Router, type NextFunction, type Request, type Response } from 'express';
 import { errors } from '../errors.ts';
+import { isUnmodified } from './answers/answers.ts';
 import { allowOnly } from './methods.ts';
 
 /** Hashes of the two style sheets that react-aria writes into a page. When one is missing here, Chromium names its hash. */
@@ -61,15 +62,11 @@ export function makeConsoleRoutes(folder: string): Router {
   if (!existsSync(file)) return routes;
   const page = readFileSync(file);
   const tag = `"${createHash('sha256').update(page).digest('base64url').slice(0, 22)}"`;
-  const sendPage = (request: Request, response: Response) => {
+  const sendPage = (_request: Request, response: Response) => {
     response.setHeader('Content-Security-Policy', POLICY);
     response.setHeader('Cache-Control', 'no-cache');
-    response.setHeader('ETag', tag);
     response.vary('Accept');
-    // fetch adds no-cache to every conditional request, which express would take as a wish for the whole page
-    if (request.headers['if-none-match'] !== undefined) delete request.headers['cache-control'];
-    if (request.fresh) response.status(304).end();
-    else response.type('html').send(page);
+    if (!isUnmodified(response, tag)) response.type('html').send(page);
   };
   routes.use('/assets', allowOnly('GET', 'HEAD'));
   routes.get('/assets/:name', (request: Request<{ name: string }>, response, next) =>

@@ -394,7 +394,9 @@ describe('reads', () => {
   test('an entity tag gives 304 until rows are added, and asOf reads what was', async () => {
     const first = await read({});
     const etag = first.headers.get('etag') ?? '';
-    expect((await read({}, 'viewer', { 'if-none-match': etag })).status).toBe(304);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*'])
+      expect((await read({}, 'viewer', { 'if-none-match': known, 'cache-control': 'no-cache' })).status, known).toBe(304);
+    expect((await read({}, 'viewer', { 'if-none-match': '"other"' })).status).toBe(200);
     expect((await read({ asOf: 1 })).body[0].totalRows).toBe(5);
     expect((await read({ asOf: 99 })).body.code).toBe('TABLE_VERSION_UNKNOWN');
     const { paths } = JSON.parse((await site.as(null)('GET', '/openapi.json')).text) as {

@@ -5,6 +5,12 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { makeInTurns } from '../../waiting.ts';
 
+function setEtag(response: Response, tag: string): void {
+  response.setHeader('ETag', tag);
+  // fetch adds no-cache to every conditional request, which express would take as a wish for the whole answer
+  if (response.req.headers['if-none-match'] !== undefined) delete response.req.headers['cache-control'];
+}
+
 /**
  * Sets the entity tag of a single resource: its version, which If-Match compares, and a digest of this caller's representation,
  * which If-None-Match compares as a whole.
@@ -12,12 +18,10 @@ import { makeInTurns } from '../../waiting.ts';
 export function addEtag<T>(response: Response, body: T, version: number): T {
   const text = JSON.stringify(body);
   const digest = hash('sha256', text, 'base64url').slice(0, 16);
-  response.setHeader('ETag', `"${version}-${digest}"`);
+  setEtag(response, `"${version}-${digest}"`);
   // this text is sent, so that the body is not printed twice
   const json = response.json.bind(response);
   response.json = (sent: unknown) => (sent === body ? response.type('json').send(text) : json(sent));
-  // fetch adds no-cache to every conditional request, which express would take as a wish for the whole answer
-  if (response.req.headers['if-none-match'] !== undefined) delete response.req.headers['cache-control'];
   return body;
 }
 
@@ -126,11 +130,10 @@ export function setWindowHeaders<T>(
 
 /** Sets an entity tag and answers 304 when the caller has it already. */
 export function isUnmodified(response: Response, tag: string): boolean {
-  response.setHeader('ETag', tag);
-  const known = response.req.get('if-none-match');
-  if (known === undefined || !known.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)) return false;
-  response.status(304).end();
-  return true;
+  setEtag(response, tag);
+  const isKnown = response.req.fresh;
+  if (isKnown) response.status(304).end();
+  return isKnown;
 }
 
 /**
