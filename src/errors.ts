@@ -375,7 +375,7 @@ const catalogue = {
   placesUnavailable: say(503, 'The place server cannot be reached right now; places can still be typed in.'),
   databaseUnavailable: say(503, 'The database cannot be reached right now; try again shortly.'),
   databaseTimeout: say(504, 'The database took too long to answer; try again shortly.'),
-  objectsUnavailable: say(503, 'The object store cannot be reached right now; try again shortly.'),
+  objectsUnavailable: say(503, 'The object store cannot be used right now; try again shortly.'),
   overloaded: say(503, 'The service has more requests than it can answer; try again shortly.'),
   tooManyListeners: say(429, 'You listen to changes as often as one caller may; end one of your streams.'),
   shuttingDown: say(503, 'The service is stopping; try again in a moment.'),
