@@ -543,6 +543,7 @@ table lake_place
   is_only boolean not null default true
   place text not null
   noted_at timestamp with time zone not null default now()
+  lake_id text
   constraint lake_place_is_only_check CHECK (is_only)
   constraint lake_place_place_check CHECK (((place = 'folder'::text) OR (place ~~ 's3://%'::text)))
   constraint lake_place_pkey PRIMARY KEY (is_only)

@@ -168,7 +168,7 @@ async function openLake({ config, log, opened }: Opening, db: Database, pipeline
   opened.push(() => lake.close());
   if (place !== 'folder') await requireConditionalPuts(lake);
   // only now: a bucket that was misspelled at the first start is forgotten with it
-  await keepPlace(db, place);
+  await keepPlace(db, place, lake);
   const lakeFiles = await openLakeFiles(config, db, { place, store: lake, isKept: true });
   opened.push(() => lakeFiles.close());
   const lakeFolder = lakeFiles.folder;

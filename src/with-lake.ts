@@ -5,7 +5,7 @@ import type { Database } from './database/database.ts';
 import { StartError } from './errors.ts';
 import { listFunctions, loadPipelines } from './ingest/pipeline.ts';
 import type { LakePlace } from './lakehouse/tables/files/lake-settings.ts';
-import { findPlace } from './lakehouse/tables/files/place.ts';
+import { findPlace, requireLake } from './lakehouse/tables/files/place.ts';
 import type { Warehouse } from './lakehouse/terms/warehouse.ts';
 import { openDuckdbWriter } from './lakehouse/engines/duckdb/write.ts';
 import type { ObjectStore } from './storage/objects.ts';
@@ -13,8 +13,10 @@ import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
 
 /** Opens the lake's store for one piece of work, and closes it again. */
 export async function useLakeStore<T>(config: Config, db: Database, work: (store: ObjectStore) => Promise<T>): Promise<T> {
-  const store = await openLakeStore(config, await findPlace(db, config.lake.place));
+  const place = await findPlace(db, config.lake.place);
+  const store = await openLakeStore(config, place);
   try {
+    await requireLake(db, place, store);
     return await work(store);
   } finally {
     await store.close();
@@ -32,6 +34,7 @@ export async function useLake<T>(config: Config, db: Database, work: (tools: Lak
   try {
     const place = await findPlace(db, config.lake.place);
     const lake = await openStore(place);
+    await requireLake(db, place, lake);
     const files = closed(await openLakeFiles(config, db, { place, store: lake, isKept: false }));
     const { objects } = await openObjects(config, () => '');
     closed(objects);

@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts';
 import { canReadSnapshot, isUnused, listMigrationsOf, readSnapshot, writeSnapshot, type Snapshot } from '../database/snapshot.ts';
 import { StartError } from '../errors.ts';
 import { listLog } from '../lakehouse/tables/delta/publisher.ts';
-import { setPlace } from '../lakehouse/tables/files/place.ts';
+import { ID_KEY, setPlace } from '../lakehouse/tables/files/place.ts';
 import { readJson } from '../json.ts';
 import { isStorageFull } from '../storage/full.ts';
 import type { ObjectStore } from '../storage/objects.ts';
@@ -92,6 +92,7 @@ async function writeBackup({ url, dataDir, lake }: BackupOptions, folder: string
   let otherFiles = 0;
   const snapshot = await writeSnapshot(url, join(folder, TABLES), NOT_WRITTEN, async (read) => {
     const paths = (await read('lake_files', 'path')).map(([path]) => path ?? '');
+    for (const [lakeId] of await read('lake_place', 'lake_id')) if (lakeId) paths.push(ID_KEY);
     for (const [id, experimentId, version] of await read('lake_tables', 'id', 'experiment_id', 'published_version'))
       if (version) paths.push(...(await listLog(lake, { id: id ?? '', experimentId: experimentId ?? '' }, Number(version))));
     for (const path of paths) {

@@ -6,7 +6,15 @@ import { buffer } from 'node:stream/consumers';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { StartError } from '../../src/errors.ts';
-import { copyLake, findPlace, keepPlace, requireConditionalPuts, requirePlace, setPlace } from '../../src/lakehouse/tables/files/place.ts';
+import {
+  copyLake,
+  findPlace,
+  keepPlace,
+  requireConditionalPuts,
+  requireLake,
+  requirePlace,
+  setPlace,
+} from '../../src/lakehouse/tables/files/place.ts';
 import { openFolderStore } from '../../src/storage/folder.ts';
 import type { ObjectStore } from '../../src/storage/objects.ts';
 import { openS3Store } from '../../src/storage/s3.ts';
@@ -29,9 +37,10 @@ test('the first start says where the lake lies, and a start that names another p
   // what was asked for and not proven is not noted
   await requirePlace(db, 's3://misspelled');
   await requirePlace(db, 'folder');
-  await keepPlace(db, 'folder');
-  await keepPlace(db, 'folder');
-  await expect(keepPlace(db, 's3://lake')).rejects.toThrow(StartError);
+  const store = await openStore('first');
+  await keepPlace(db, 'folder', store);
+  await keepPlace(db, 'folder', store);
+  await expect(keepPlace(db, 's3://lake', store)).rejects.toThrow(StartError);
   expect(await findPlace(db, 's3://other')).toBe('folder');
   await expect(requirePlace(db, 's3://lake')).rejects.toThrow(StartError);
   await expect(requirePlace(db, 's3://lake')).rejects.toThrow(/npm run lake -- migrate .*LAKE=folder/);
@@ -39,6 +48,28 @@ test('the first start says where the lake lies, and a start that names another p
   await requirePlace(db, 's3://lake');
   await expect(requirePlace(db, 'folder')).rejects.toThrow(/S3_BUCKET=lake/);
   await expect(requirePlace(db, 's3://another')).rejects.toThrow(/S3_BUCKET=lake/);
+});
+
+test('a folder of the same name that holds another lake, or none, is refused; of many that are opened at once one is taken', async () => {
+  const own = await cloneDatabase();
+  try {
+    const { db } = own;
+    const stores = await Promise.all(['a', 'b', 'c', 'd'].map((name) => openStore(`rival-${name}`)));
+    const opened = await Promise.allSettled(stores.flatMap((store) => [keepPlace(db, 'folder', store), keepPlace(db, 'folder', store)]));
+    const taken = opened.flatMap(({ status }, index) => (status === 'fulfilled' ? [stores[index >> 1]!] : []));
+    expect([taken.length, new Set(taken).size]).toEqual([2, 1]);
+    await requireLake(db, 'folder', taken[0]!);
+    for (const other of [...stores.filter((store) => store !== taken[0]), await openStore('empty')]) {
+      await expect(requireLake(db, 'folder', other)).rejects.toThrow(/is not the lake of this database/);
+      await expect(keepPlace(db, 'folder', other)).rejects.toThrow(StartError);
+    }
+    // a lake that was moved has the id of its new place
+    await setPlace(db, 's3://lake');
+    await keepPlace(db, 's3://lake', await openStore('moved'));
+    await expect(requireLake(db, 's3://lake', taken[0]!)).rejects.toThrow(StartError);
+  } finally {
+    await own.drop();
+  }
 });
 
 test('a store that makes an object only where there is none is taken; s3rver, which writes over it, is refused with a sentence', async () => {

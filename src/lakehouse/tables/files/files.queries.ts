@@ -17,10 +17,16 @@ export const listLiving = (db: Queryable, experimentIds: readonly string[]) =>
 export const findPlace = async (db: Database, wanted: LakePlace): Promise<LakePlace> =>
   (await db.value<LakePlace>(sql('lake.findPlace')`select place from lake_place`)) ?? wanted;
 
-/** Notes the place of the lake if none is noted yet. */
-export const addPlace = (db: Queryable, place: LakePlace) =>
-  db.run(sql('lake.notePlace')`insert into lake_place (place) values (${place}) on conflict do nothing`);
+/** Finds the noted id of the lake; null until there is one. */
+export const findLakeId = async (db: Queryable): Promise<string | null> =>
+  (await db.value<string | null>(sql('lake.findId')`select lake_id from lake_place`)) ?? null;
 
+/** Notes the place of the lake if none is noted yet, and its id if the place that is noted has none. */
+export const addPlace = (db: Queryable, place: LakePlace, id: string | null) =>
+  db.run(sql('lake.notePlace')`insert into lake_place (place, lake_id) values (${place}, ${id})
+    on conflict (is_only) do update set lake_id = excluded.lake_id where lake_place.lake_id is null and lake_place.place = excluded.place`);
+
+/** Notes the place of the lake. Where that is another one, the id that is found there at the next start is noted then. */
 export const setPlace = (db: Queryable, place: LakePlace) =>
   db.run(sql('lake.setPlace')`insert into lake_place (place) values (${place})
-    on conflict (is_only) do update set place = excluded.place, noted_at = now() where lake_place.place <> excluded.place`);
+    on conflict (is_only) do update set place = excluded.place, lake_id = null, noted_at = now() where lake_place.place <> excluded.place`);

@@ -5,7 +5,7 @@ import type { Database } from '../../../database/database.ts';
 import { ApiError, StartError } from '../../../errors.ts';
 import { printObjectKey, type ObjectStore } from '../../../storage/objects.ts';
 import { isHintKey, isLogKey } from '../delta/places.ts';
-import { addPlace, findPlace } from './files.queries.ts';
+import { addPlace, findLakeId, findPlace } from './files.queries.ts';
 import type { LakePlace } from './lake-settings.ts';
 
 export { findPlace, setPlace } from './files.queries.ts';
@@ -23,10 +23,27 @@ export async function requirePlace(db: Database, wanted: LakePlace): Promise<voi
   );
 }
 
-/** Notes a place that was proven, for good. Errors: StartError when another process has noted another one meanwhile. */
-export async function keepPlace(db: Database, wanted: LakePlace): Promise<void> {
-  await addPlace(db, wanted);
+/** The key of the object that holds the id of a lake, by which it is told from one in another folder of the same name. */
+export const ID_KEY = printObjectKey('id');
+
+const readId = async (store: ObjectStore): Promise<string | null> =>
+  (await store.head(ID_KEY)) ? (await buffer(await store.get(ID_KEY))).toString() : null;
+
+/** Refuses a store that does not hold the lake of this database, once that has an id. Errors: StartError. */
+export async function requireLake(db: Database, place: LakePlace, store: ObjectStore): Promise<void> {
+  const noted = await findLakeId(db);
+  if (noted === null || noted === (await readId(store))) return;
+  throw new StartError(
+    `What lies in ${say(place)} is not the lake of this database: DATA_DIR, or S3_ENDPOINT, leads elsewhere than in the process that ran before. docs/operations.md says what to do where that lake is lost.`,
+  );
+}
+
+/** Notes a place that was proven, and the id of its lake, for good. Errors: StartError when another process has noted another one meanwhile. */
+export async function keepPlace(db: Database, wanted: LakePlace, store: ObjectStore): Promise<void> {
+  if ((await findLakeId(db)) === null) await store.create(ID_KEY, Buffer.from(randomUUID()));
+  await addPlace(db, wanted, await readId(store));
   await requirePlace(db, wanted);
+  await requireLake(db, wanted, store);
 }
 
 /** Says what an error is of; that of a store that is away has what the server said as its cause. */
