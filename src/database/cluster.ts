@@ -160,8 +160,31 @@ export function createCluster(binaries: Cluster): void {
  */
 const cacheMb = () => Math.min(1_024, Math.max(128, Math.floor(measureMemory() / 1_048_576 / 16)));
 
-/** Starts the server, which goes on when this process ends. A server that cannot run ends at once, and its log says why. */
-export function launch(binaries: Cluster, socket: string, dataDir: string, settings: Readonly<Record<string, string>>): ChildProcess {
+/**
+ * Opens a file of the cluster for a server to inherit, and locks it (flock(2)) for as long as any of its processes runs: pids of another container are not
+ * seen from here, and the lock is. Undefined while another server has it. Without the program `flock`, as on macOS, nothing is locked.
+ */
+function lockCluster(cluster: string): number | undefined {
+  // a file that can be written, as NFS wants of one that is locked
+  const file = openSync(join(cluster, 'PG_VERSION'), 'r+');
+  const { status } = spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', file] });
+  if (status !== 1) return file;
+  closeSync(file);
+  return undefined;
+}
+
+/**
+ * Starts the server, which goes on when this process ends. A server that cannot run ends at once, and its log says why. Undefined: another server has the
+ * cluster.
+ */
+export function launch(
+  binaries: Cluster,
+  socket: string,
+  dataDir: string,
+  settings: Readonly<Record<string, string>>,
+): ChildProcess | undefined {
+  const lock = lockCluster(binaries.cluster);
+  if (lock === undefined) return undefined;
   const all: Record<string, string> = {
     listen_addresses: '',
     unix_socket_directories: socket,
@@ -181,10 +204,11 @@ export function launch(binaries: Cluster, socket: string, dataDir: string, setti
   const args = ['-D', binaries.cluster, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const [command, rest, where] = commandOf(binaries, 'postgres', args);
   const log = openSync(join(dataDir, 'postgres.log'), 'a', 0o600);
-  const child = spawn(command, rest, { ...where, detached: true, stdio: ['ignore', log, log] });
+  const child = spawn(command, rest, { ...where, detached: true, stdio: ['ignore', log, log, lock] });
   child.on('error', () => undefined);
   child.unref();
   closeSync(log);
+  closeSync(lock);
   return child;
 }
 

@@ -96,17 +96,25 @@ interface Site {
 const unstartable = (dataDir: string) =>
   new EmbeddedPostgresError(`The embedded Postgres did not start; ${join(dataDir, 'postgres.log')} says why.`);
 
+const runsElsewhere = ({ cluster }: Cluster) =>
+  new EmbeddedPostgresError(
+    `The Postgres in ${cluster} runs where this process cannot see it, as in another container: stop that one, choose another DATA_DIR, or share one Postgres through DATABASE_URL.`,
+  );
+
 /**
  * Connects to the server, and starts it where none runs. A server that ends at once is started again after a pause: the processes of a killed server hold its
  * shared memory for a moment, and a new one does not start beside them.
  */
 async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?: AbortSignal): Promise<pg.Client> {
+  let isElsewhere = false;
   for (let tries = 0, pause = FIRST_PAUSE_MS; tries < TRIES; tries += 1, pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     if (tries > 0) await sleep(pause, undefined, { signal });
     const client = await connect(url);
     if (client) return client;
     signal?.throwIfAborted();
-    const child = findServerPid(binaries.cluster) === undefined ? launch(binaries, socket, dataDir, settings) : undefined;
+    const isGone = findServerPid(binaries.cluster) === undefined;
+    const child = isGone ? launch(binaries, socket, dataDir, settings) : undefined;
+    isElsewhere = isGone && child === undefined;
     // a server that was killed just now may have looked alive, so that none was started in its place
     const ended = () =>
       child
@@ -116,7 +124,7 @@ async function reach({ binaries, socket, dataDir, settings, url }: Site, signal?
     if (reached) return reached;
     if (HOPELESS.test(readFileSync(join(dataDir, 'postgres.log'), 'utf8'))) break;
   }
-  throw unstartable(dataDir);
+  throw isElsewhere ? runsElsewhere(binaries) : unstartable(dataDir);
 }
 
 /** Takes the owner's lock. The connection of a killed owner may hold it for a moment more. */
