@@ -166,8 +166,10 @@ test('retired files stay while a version that reads them is kept, then go; what 
   writeFileSync(orphan, 'x');
   const fresh = join(lake.folder, 'lake', '.staging', 'fresh');
   mkdirSync(fresh);
+  const id = join(lake.folder, 'lake', 'id');
+  writeFileSync(id, 'of the lake');
   const old = new Date(Date.now() - 7_200_000);
-  utimesSync(orphan, old, old);
+  for (const path of [orphan, id]) utimesSync(path, old, old);
 
   expect(await sweepLake(lake.deps, { retentionMs: 86_400_000, graceMs: 3_600_000 })).toMatchObject({
     versions: 0,
@@ -175,6 +177,7 @@ test('retired files stay while a version that reads them is kept, then go; what 
     orphans: 1,
   });
   expect(existsSync(orphan)).toBe(false);
+  expect(existsSync(id)).toBe(true);
   expect(existsSync(fresh)).toBe(true);
   expect(existsSync(join(lake.folder, 'lake', one!.path))).toBe(true);
   expect(await lake.rows(table.id, 2)).toHaveLength(2);

@@ -6,6 +6,7 @@ import type { ObjectStore } from '../../storage/objects.ts';
 import { removeUncommitted } from './attempts.ts';
 import { isLogKey } from './delta/places.ts';
 import { trimLogs } from './delta/trimming.ts';
+import { ID_KEY } from './files/place.ts';
 import { listColumnsAt, commit, printFingerprint } from './manifest.ts';
 import * as queries from './manifest.queries.ts';
 import type { Database } from './manifest.queries.ts';
@@ -144,7 +145,7 @@ interface SweepOptions {
  */
 async function* oldFiles(lake: ObjectStore, before: number): AsyncGenerator<string> {
   for await (const { key, modifiedAt } of lake.list(lake.kind === 'folder' ? '' : 'tables/'))
-    if (!isLogKey(key) && modifiedAt.getTime() < before) yield key;
+    if (key !== ID_KEY && !isLogKey(key) && modifiedAt.getTime() < before) yield key;
 }
 
 /**
