@@ -72,6 +72,25 @@ test('a folder of the same name that holds another lake, or none, is refused; of
   }
 });
 
+test('a new database does not begin where tables of another lie; one that a crash kept from noting its id goes on', async () => {
+  const own = await cloneDatabase();
+  try {
+    const { db } = own;
+    const others = await openStore('others');
+    await others.put('tables/experiment/table/1.parquet', pieces(Buffer.from('rows')));
+    await expect(keepPlace(db, 'folder', others)).rejects.toThrow(/lake of another database/);
+    expect(await others.head('id')).toBeUndefined();
+    const begun = await openStore('begun');
+    await begun.create('id', Buffer.from('one'));
+    await keepPlace(db, 'folder', begun);
+    await begun.put('tables/experiment/table/1.parquet', pieces(Buffer.from('rows')));
+    await keepPlace(db, 'folder', begun);
+    await expect(keepPlace(db, 'folder', others)).rejects.toThrow(/is not the lake of this database/);
+  } finally {
+    await own.drop();
+  }
+});
+
 test('a store that makes an object only where there is none is taken; s3rver, which writes over it, is refused with a sentence', async () => {
   const store = await openStore('good');
   await requireConditionalPuts(store);

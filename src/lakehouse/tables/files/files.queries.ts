@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../../database/database.ts';
+import type { Queryable } from '../../../database/database.ts';
 import { sql } from '../../../database/sql.ts';
 import type { FileFacts } from './cache.ts';
 import type { LakePlace } from './lake-settings.ts';
@@ -13,13 +13,9 @@ export const listLiving = (db: Queryable, experimentIds: readonly string[]) =>
   db.values<string>(sql('lake.listLiving')`select distinct experiment_id from lake_tables
     where experiment_id::text = any (${experimentIds}::text[])`);
 
-/** Finds the noted place of the lake, or `wanted` if none is noted yet. */
-export const findPlace = async (db: Database, wanted: LakePlace): Promise<LakePlace> =>
-  (await db.value<LakePlace>(sql('lake.findPlace')`select place from lake_place`)) ?? wanted;
-
-/** Finds the noted id of the lake; null until there is one. */
-export const findLakeId = async (db: Queryable): Promise<string | null> =>
-  (await db.value<string | null>(sql('lake.findId')`select lake_id from lake_place`)) ?? null;
+/** Finds what is noted of the lake: its place, and its id once there is one. */
+export const findNoted = (db: Queryable) =>
+  db.one<{ place: LakePlace; id: string | null }>(sql('lake.findNoted')`select place, lake_id as id from lake_place`);
 
 /** Notes the place of the lake if none is noted yet, and its id if the place that is noted has none. */
 export const addPlace = (db: Queryable, place: LakePlace, id: string | null) =>

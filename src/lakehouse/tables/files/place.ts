@@ -5,13 +5,16 @@ import type { Database } from '../../../database/database.ts';
 import { ApiError, StartError } from '../../../errors.ts';
 import { printObjectKey, type ObjectStore } from '../../../storage/objects.ts';
 import { isHintKey, isLogKey } from '../delta/places.ts';
-import { addPlace, findLakeId, findPlace } from './files.queries.ts';
+import { addPlace, findNoted } from './files.queries.ts';
 import type { LakePlace } from './lake-settings.ts';
 
-export { findPlace, setPlace } from './files.queries.ts';
+export { setPlace } from './files.queries.ts';
 
 const NAMED = { folder: 'the folder lake in DATA_DIR' } as Readonly<Record<string, string>>;
 const say = (place: LakePlace) => NAMED[place] ?? place;
+
+/** Finds the noted place of the lake, or `wanted` if none is noted yet. */
+export const findPlace = async (db: Database, wanted: LakePlace): Promise<LakePlace> => (await findNoted(db))?.place ?? wanted;
 
 /** Refuses a place that differs from the noted one. Errors: StartError. */
 export async function requirePlace(db: Database, wanted: LakePlace): Promise<void> {
@@ -31,16 +34,26 @@ const readId = async (store: ObjectStore): Promise<string | null> =>
 
 /** Refuses a store that does not hold the lake of this database, once that has an id. Errors: StartError. */
 export async function requireLake(db: Database, place: LakePlace, store: ObjectStore): Promise<void> {
-  const noted = await findLakeId(db);
-  if (noted === null || noted === (await readId(store))) return;
+  const id = (await findNoted(db))?.id ?? null;
+  if (id === null || id === (await readId(store))) return;
   throw new StartError(
     `What lies in ${say(place)} is not the lake of this database: DATA_DIR, or S3_ENDPOINT, leads elsewhere than in the process that ran before. docs/operations.md says what to do where that lake is lost.`,
   );
 }
 
-/** Notes a place that was proven, and the id of its lake, for good. Errors: StartError when another process has noted another one meanwhile. */
+/** Refuses a store that holds tables. Errors: StartError. */
+async function requireNoTables(place: LakePlace, store: ObjectStore): Promise<void> {
+  for await (const { key } of store.list('tables/'))
+    throw new StartError(
+      `In ${say(place)} is the lake of another database (${key}), whose files this new one would sweep away: give this process the DATABASE_URL of that one, or an empty DATA_DIR or bucket.`,
+    );
+}
+
+/** Notes a place that was proven, and the id of its lake, for good. Errors: StartError where the lake there is another database's. */
 export async function keepPlace(db: Database, wanted: LakePlace, store: ObjectStore): Promise<void> {
-  if ((await findLakeId(db)) === null) await store.create(ID_KEY, Buffer.from(randomUUID()));
+  const noted = await findNoted(db);
+  if (!noted) await requireNoTables(wanted, store);
+  if (!noted?.id) await store.create(ID_KEY, Buffer.from(randomUUID()));
   await addPlace(db, wanted, await readId(store));
   await requirePlace(db, wanted);
   await requireLake(db, wanted, store);
