@@ -160,13 +160,23 @@ export function createCluster(binaries: Cluster): void {
  */
 const cacheMb = () => Math.min(1_024, Math.max(128, Math.floor(measureMemory() / 1_048_576 / 16)));
 
+/** Opens a file that every cluster has, for writing, as NFS wants it of one that is locked. Errors: EmbeddedPostgresError. */
+function openVersion(cluster: string): number {
+  try {
+    return openSync(join(cluster, 'PG_VERSION'), 'r+');
+  } catch (cause) {
+    throw new EmbeddedPostgresError(`The Postgres in ${cluster} cannot be started by this account: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}
+
 /**
  * Opens a file of the cluster for a server to inherit, and locks it (flock(2)) for as long as any of its processes runs: pids of another container are not
  * seen from here, and the lock is. Undefined while another server has it. Without the program `flock`, as on macOS, nothing is locked.
  */
 function lockCluster(cluster: string): number | undefined {
-  // a file that can be written, as NFS wants of one that is locked
-  const file = openSync(join(cluster, 'PG_VERSION'), 'r+');
+  const file = openVersion(cluster);
   const { status } = spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', file] });
   if (status !== 1) return file;
   closeSync(file);

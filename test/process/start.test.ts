@@ -106,7 +106,7 @@ describe.concurrent('the embedded Postgres', () => {
     );
   });
 
-  test('of another version of Postgres ends the start at the first try', async () => {
+  test('of another version of Postgres, or that cannot be opened, ends the start at the first try', async () => {
     const dataDir = folder();
     const first = await spawnServer({ DATA_DIR: dataDir });
     await first.kill('SIGTERM');
@@ -118,6 +118,12 @@ describe.concurrent('the embedded Postgres', () => {
     ]);
     const tries = readFileSync(join(dataDir, 'postgres.log'), 'utf8').match(/incompatible with server/g);
     expect(tries).toHaveLength(1);
+    rmSync(join(dataDir, 'postgres', 'PG_VERSION'));
+    mkdirSync(join(dataDir, 'postgres', 'PG_VERSION'));
+    expect(await failing({ DATA_DIR: dataDir })).toMatchObject({
+      code: 1,
+      text: expect.stringMatching(/^fieldlake cannot start: The Postgres in .* cannot be started by this account: EISDIR/),
+    });
   });
 
   test('the sample comes by itself, with a private quickstart file whose keys work', async () => {
