@@ -294,6 +294,33 @@ describe('a title above the header', () => {
       message: 'The sheet has no header in row 9, nor below it.',
     });
   });
+
+  test.each([
+    ['of groups', ['plot', 'leaf', null, 'stem'], ['', 'spad', 'area', 'spad', 'area'], 3, 5],
+    ['of groups, without the first name', ['leaf', null, 'stem'], ['spad', 'area', 'spad', 'area'], 2, 4],
+    ['of a name that is merged with the cell below', ['plot', 'trait'], [null, 'spad', 'area'], 2, 3],
+  ])('of a workbook is no row %s above the names of columns', async (_how, groups, names, had, fields) => {
+    const below = [1, 2, 3].map((plot) => names.map((_, at) => plot * (at + 1)));
+    const bytes = await sheet([groups, names, ...below]);
+    const { file } = await send(bytes, {}, 'xlsx');
+    expect(file).toMatchObject({ status: 'failed', reason: 'bad_header' });
+    expect(file.message).toBe(
+      `Row 1 has ${had} cells, and row 2 has ${fields}: the header seems to be in row 2. Send the file with headerRow 2, or remove what stands above it.`,
+    );
+    expect((await send(bytes, { headerRow: 2 }, 'xlsx')).file).toMatchObject({ status: 'completed', stored: 3 });
+  });
+
+  test('of a workbook is a header that lacks a name, where its first words stand between numbers', async () => {
+    const below = [1, 2, 3, 4].map((score) => ['B73', 'wet', score, 'seen twice']);
+    const bytes = await sheet([
+      ['genotype', 'treatment', 'score'],
+      ...below,
+      ['B73', 'wet', 'missed', 'rain'],
+      ...below,
+      ['B73', 'dry', 5],
+    ]);
+    expect((await send(bytes, {}, 'xlsx')).file).toMatchObject({ status: 'partial', stored: 1, quarantined: 9 });
+  });
 });
 
 // loggers that lose power leave such runs of zeros

@@ -20,18 +20,26 @@ const isBlank = (text = '') => text.trim() === '' || MISSING_MARKS.includes(text
 const countFields = (rows: readonly (readonly string[])[]): number | undefined =>
   findUsual(rows.filter((row) => !row.every(isBlank)).map(({ length }) => length));
 
-/** Finds the first row of so many different words with mostly numbers or times below one of them. `isFirst`: above that one there is no number or time. */
-function findWords(rows: readonly (readonly string[])[], fields: number): { at: number; isFirst: boolean } | undefined {
+/**
+ * Finds the first row of so many words with mostly numbers or times below one of them. `isFirst`: above that one there is no number or time. The words differ,
+ * unless they `mayRepeat`: then it must be the first.
+ */
+function findWords(
+  rows: readonly (readonly string[])[],
+  fields: number,
+  { mayRepeat }: { mayRepeat: boolean },
+): { at: number; isFirst: boolean } | undefined {
   for (const [at, row] of rows.entries()) {
     const words = row.filter((text) => !isBlank(text));
-    if (at === 0 || row.length !== fields || words.length < 2 || words.some(isValueLike) || new Set(words).size < words.length) continue;
+    if (at === 0 || row.length !== fields || words.length < 2 || words.some(isValueLike)) continue;
+    if (!mayRepeat && new Set(words).size < words.length) continue;
     const below = rows.slice(at + 1).filter(({ length }) => length === fields);
     const columns = [...row.keys()].filter((column) => {
       const values = below.flatMap((each) => (isBlank(each[column]) ? [] : (each[column] ?? [])));
       return !isBlank(row[column]) && 2 * values.filter(isValueLike).length > values.length;
     });
     const isFirst = columns.some((column) => !rows.slice(0, at).some((each) => isValueLike(each[column] ?? '')));
-    if (columns.length > 0) return { at, isFirst };
+    if (columns.length > 0 && (isFirst || !mayRepeat)) return { at, isFirst };
   }
   return undefined;
 }
@@ -53,10 +61,14 @@ export function findHeader(rows: readonly (readonly string[])[], { isRagged = fa
   const first = held.findIndex((row) => row.length > 0);
   const [top = [], { length: had } = []] = [rows[first], held[first]];
   const fields = countFields(rows) ?? had;
-  const isAsLong = isRagged || top.length === fields;
+  const isAsLong = isRagged ? top.length >= fields : top.length === fields;
   // one name may be missing: that of the first column, as R and pandas write it
-  const words = isAsLong && had + 1 >= fields ? undefined : findWords(rows, fields);
-  const isOpen = words && words.at > first && (!isAsLong || (had + 1 < (held[words.at]?.length ?? 0) && words.isFirst));
+  const words =
+    isAsLong && had + 1 >= fields
+      ? undefined
+      : (findWords(rows, fields, { mayRepeat: false }) ?? (isAsLong ? undefined : findWords(rows, fields, { mayRepeat: true })));
+  const isSure = isAsLong ? had + 1 < (held[words?.at ?? at]?.length ?? 0) && words?.isFirst : !isRagged || words?.isFirst;
+  const isOpen = words && words.at > first && isSure;
   if (isOpen) return { at: words.at, doubt: { first, had, fields } };
   const isAlone = top.length !== 2 && top[0]?.trim() !== '' && held.slice(first + 1, at).every((row) => row.length === 0);
   return first < at && isAlone ? { at, doubt: { first, had: 1, fields: header.length } } : { at: 0 };
