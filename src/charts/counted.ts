@@ -4,8 +4,8 @@ import type { AxisKind } from './plotted.model.ts';
 import { listSamples } from './samples.ts';
 import { findSharer, makeField, makeSeriesColor, type SpecMaker } from './spec.ts';
 
-/** 0.3 / 0.1 is a little less than 3. */
-const ROUNDING = 1e-9;
+/** 0.3 / 0.1 is a little less than 3: what numbers of 16 digits may lack, as a share of the largest. */
+const ROUNDING = 4 * Number.EPSILON;
 /** The least part of a range, as a share of its numbers: they have 16 digits. */
 const FINEST = 1e-12;
 
@@ -30,10 +30,11 @@ const roundTimeUp = (least: number): number =>
 function cut(kind: AxisKind | undefined, [low, high]: readonly [number, number]) {
   const least = Math.max((high - low) / 30, FINEST * Math.max(Math.abs(low), Math.abs(high)), Number.MIN_VALUE / FINEST);
   const step = kind === 'temporal' ? roundTimeUp(least) : roundUp(least);
-  const start = Math.floor(low / step + ROUNDING) * step;
-  const last = Math.max(0, Math.ceil((high - start) / step - ROUNDING) - 1);
+  const slack = ROUNDING * Math.max(Math.abs(low / step), Math.abs(high / step), 1);
+  const start = Math.floor(low / step + slack) * step;
+  const last = Math.max(0, Math.ceil((high - start) / step - slack) - 1);
   // the end of the range belongs to the last part
-  const find = (value: number) => Math.max(0, Math.min(last, Math.floor((value - start) / step + ROUNDING)));
+  const find = (value: number) => Math.max(0, Math.min(last, Math.floor((value - start) / step + slack)));
   return { step, find, from: (part: number) => start + part * step, to: (part: number) => start + (part + 1) * step };
 }
 

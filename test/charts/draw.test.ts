@@ -308,6 +308,8 @@ describe('what is said of many values is said of all of them', () => {
       }),
       { seed },
     );
+    // what is a little less than an edge of wide bars lies before it
+    expect(drawn('histogram', { y: [-3, -0.5, 0, 2, 1e12] })).toMatchObject([{ to: 0, n: 2 }, { from: 0, n: 2 }, { n: 1 }]);
     const tenths = Array.from({ length: 31 }, (_, index) => index / 10);
     expect(drawn('histogram', { y: tenths }).map(({ n }) => n)).toEqual([...Array.from({ length: 29 }, () => 1), 2]);
   });
