@@ -24,6 +24,7 @@ test.each<[string, string, string | Buffer, string | Buffer | undefined, Reading
     undefined,
     { types: { v: 'double' } },
   ],
+  ['commas in a file of commas', 'with “,” chosen as “Before the fraction of a number” where', 'v,w\n"1,234",x\n"12,345",x\n', undefined],
   [
     'two marks',
     'and with the type of the column',

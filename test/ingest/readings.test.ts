@@ -296,6 +296,16 @@ test('a column whose numbers have both decimal marks is text, and its note says 
   ]);
 });
 
+test.each([
+  ['thousands', ['1,234', '12,345', '999']],
+  ['decimals', ['0,5', '1,25', '7']],
+])('a column of numbers with commas for %s, in a file of commas, is text, and its note says so', async (_what, values) => {
+  const sent = values.map((value) => `"${value}"`);
+  const { type, column } = await read(sent, { delimiter: ',' });
+  expect([type, column.note]).toEqual(['STRING', expect.stringMatching(/^Its numbers have commas\. Send the file with decimal , where/)]);
+  expect((await read(values, { delimiter: ';' })).type).toBe('DOUBLE');
+});
+
 test('decimals keep each of their 38 digits, and what does not fit stays beside them', async () => {
   const whole = ['99999999999999999999999999999999999999', '-12345678901234567890123456789012345678', '0', '-7'];
   const part = ['0.0000000000000000000000000000000000001', '-0.9999999999999999999999999999999999999', '-0.5', '0'];

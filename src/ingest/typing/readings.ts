@@ -144,6 +144,8 @@ const POINTS_READ =
   'Its points were read as standing before decimals, though they can stand between thousands. Send the file with decimal , or . to say it.';
 const BOTH_MARKS =
   'Some of its numbers have decimal commas and some decimal points. Write them in one way, or send the file with decimal and with types: the others are kept as text beside the numbers.';
+const COMMAS =
+  'Its numbers have commas. Send the file with decimal , where they stand before decimals; where they stand between thousands, write the numbers without them.';
 const FINER = 'Some of these times are finer than a microsecond, so they are kept as text.';
 /** Of how many values one must have a decimal comma, so that points between groups of three digits are taken for marks of thousands. */
 const FEW_COMMAS = 10;
@@ -173,12 +175,12 @@ function allowed(kinds: (bits: number) => number, { type, delimiter, options }: 
   });
 }
 
-/** The note on a column that is text because its numbers are written with two decimal marks, its times are too fine, or its days may be versions. */
+/** The note on a column that is text because its numbers have commas or two decimal marks, its times are too fine, or its days may be versions. */
 function noteOfText(count: (bits: number) => number, values: number): { note?: string } {
   const numbers = count(NUMBERS | SENT_CLASSES.comma | SENT_CLASSES.grouped);
   const times = count(SENT_CLASSES.finer | C.instant | C.localTime);
-  const isMixed = count(SENT_CLASSES.comma) > 0 && count(C.double | C.decimal) > 0;
-  if (isMixed && isMostly(numbers, values - numbers)) return { note: BOTH_MARKS };
+  if (count(SENT_CLASSES.comma) > 0 && isMostly(numbers, values - numbers))
+    return { note: count(C.double | C.decimal) > 0 ? BOTH_MARKS : COMMAS };
   const days = count(DAY_CLASSES.dmy | DAY_CLASSES.shortDmy);
   if (isMostly(days, values - days)) return { note: MAYBE_DAYS };
   return count(SENT_CLASSES.finer) > 0 && isMostly(times, values - times) ? { note: FINER } : {};

@@ -7,6 +7,7 @@ const chosen = (label: string) => `“${label}” chosen`;
 const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/dateOrder dmy( or mdy)?/, chosen(dateOrder)],
   [/decimal , or \./, chosen(decimal)],
+  [/decimal , where/, `“,” chosen as “${decimal}” where`],
   [/decimal and with types/, `${chosen(decimal)}, and with the type of the column`],
   [/among the marks in missing\. Sent with types,/, `among the marks in “${missing}”. With a type chosen,`],
   [/(its encoding|the encoding that it is in)(, such as windows-1252)?/, chosen(encoding)],
