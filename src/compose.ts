@@ -37,6 +37,7 @@ import { openOutbox } from './mail/outbox.ts';
 import { openSmtp } from './mail/smtp.ts';
 import { LANGUAGES } from './sandbox/job.ts';
 import { openSandbox } from './sandbox/sandbox.ts';
+import type { ObjectStore } from './storage/objects.ts';
 import { openLakeFiles, openLakeStore, openObjects } from './stores.ts';
 
 import type { Context } from './context.ts';
@@ -161,14 +162,14 @@ async function openJobs({ log, metrics, opened }: Opening, url: string) {
 }
 
 /** Opens the lake's files, and the engines that read and write them. */
-async function openLake({ config, log, opened }: Opening, db: Database, pipelines: Pipelines) {
+async function openLake({ config, log, opened }: Opening, db: Database, pipelines: Pipelines, objects: ObjectStore) {
   const { place } = config.lake;
   await requirePlace(db, place);
   const lake = await openLakeStore(config, place);
   opened.push(() => lake.close());
   if (place !== 'folder') await requireConditionalPuts(lake);
   // only now: a bucket that was misspelled at the first start is forgotten with it
-  await keepPlace(db, place, lake);
+  await keepPlace(db, place, { lake, objects });
   const lakeFiles = await openLakeFiles(config, db, { place, store: lake, isKept: true });
   opened.push(() => lakeFiles.close());
   const lakeFolder = lakeFiles.folder;
@@ -216,11 +217,11 @@ export async function createContext(config: Config): Promise<Context> {
       () => known?.forget(),
     );
     const pipelines = await loadPipelines(join(config.root, 'pipelines'));
-    const lakehouse = await openLake(opening, db, pipelines);
-    known = lakehouse.versions;
-    const { reads, exporting } = lakehouse;
     const { objects, objectFolder } = await openObjects(config, () => `${context.baseUrl}/objects`);
     opened.push(() => objects.close());
+    const lakehouse = await openLake(opening, db, pipelines, objects);
+    known = lakehouse.versions;
+    const { reads, exporting } = lakehouse;
     const iot = await openDeviceRoom({ config, db, onProblem: (cause, what) => log.warn({ err: cause }, what) });
     opened.push(() => iot.close());
     const { callerStatements, organizationStatements } = config.limits;

@@ -30,6 +30,8 @@ afterAll(async () => {
   await database.drop();
   rmSync(root, { recursive: true, force: true });
 });
+/** Stores of an installation: its lake, and objects that may be another's. */
+const storesOf = async (lake: ObjectStore, objects = 'objects') => ({ lake, objects: await openStore(objects) });
 const openStore = (name: string) => openFolderStore({ folder: join(root, name), secret: Buffer.alloc(32, 5), baseUrl: () => '' });
 
 test('the first start says where the lake lies, and a start that names another place is refused', async () => {
@@ -38,9 +40,9 @@ test('the first start says where the lake lies, and a start that names another p
   await requirePlace(db, 's3://misspelled');
   await requirePlace(db, 'folder');
   const store = await openStore('first');
-  await keepPlace(db, 'folder', store);
-  await keepPlace(db, 'folder', store);
-  await expect(keepPlace(db, 's3://lake', store)).rejects.toThrow(StartError);
+  await keepPlace(db, 'folder', await storesOf(store));
+  await keepPlace(db, 'folder', await storesOf(store));
+  await expect(keepPlace(db, 's3://lake', await storesOf(store))).rejects.toThrow(StartError);
   expect(await findPlace(db, 's3://other')).toBe('folder');
   await expect(requirePlace(db, 's3://lake')).rejects.toThrow(StartError);
   await expect(requirePlace(db, 's3://lake')).rejects.toThrow(/npm run lake -- migrate .*LAKE=folder/);
@@ -55,37 +57,40 @@ test('a folder of the same name that holds another lake, or none, is refused; of
   try {
     const { db } = own;
     const stores = await Promise.all(['a', 'b', 'c', 'd'].map((name) => openStore(`rival-${name}`)));
-    const opened = await Promise.allSettled(stores.flatMap((store) => [keepPlace(db, 'folder', store), keepPlace(db, 'folder', store)]));
+    const sites = await Promise.all(stores.map((store) => storesOf(store)));
+    const opened = await Promise.allSettled(sites.flatMap((site) => [keepPlace(db, 'folder', site), keepPlace(db, 'folder', site)]));
     const taken = opened.flatMap(({ status }, index) => (status === 'fulfilled' ? [stores[index >> 1]!] : []));
     expect([taken.length, new Set(taken).size]).toEqual([2, 1]);
     await requireLake(db, 'folder', taken[0]!);
     for (const other of [...stores.filter((store) => store !== taken[0]), await openStore('empty')]) {
       await expect(requireLake(db, 'folder', other)).rejects.toThrow(/is not the lake of this database/);
-      await expect(keepPlace(db, 'folder', other)).rejects.toThrow(StartError);
+      await expect(keepPlace(db, 'folder', await storesOf(other))).rejects.toThrow(StartError);
     }
     // a lake that was moved has the id of its new place
     await setPlace(db, 's3://lake');
-    await keepPlace(db, 's3://lake', await openStore('moved'));
+    await keepPlace(db, 's3://lake', await storesOf(await openStore('moved')));
     await expect(requireLake(db, 's3://lake', taken[0]!)).rejects.toThrow(StartError);
   } finally {
     await own.drop();
   }
 });
 
-test('a new database does not begin where tables of another lie; one that a crash kept from noting its id goes on', async () => {
+test('a new database does not begin where tables or uploads of another lie; one that a crash kept from noting its id goes on', async () => {
   const own = await cloneDatabase();
   try {
     const { db } = own;
     const others = await openStore('others');
     await others.put('tables/experiment/table/1.parquet', pieces(Buffer.from('rows')));
-    await expect(keepPlace(db, 'folder', others)).rejects.toThrow(/lake of another database/);
+    await expect(keepPlace(db, 'folder', await storesOf(others))).rejects.toThrow(/tables.*is another database's/);
     expect(await others.head('id')).toBeUndefined();
     const begun = await openStore('begun');
+    await (await openStore('others-objects')).put('uploads/one/1', pieces(Buffer.from('rows')));
+    await expect(keepPlace(db, 'folder', await storesOf(begun, 'others-objects'))).rejects.toThrow(/uploads.*is another database's/);
     await begun.create('id', Buffer.from('one'));
-    await keepPlace(db, 'folder', begun);
+    await keepPlace(db, 'folder', await storesOf(begun));
     await begun.put('tables/experiment/table/1.parquet', pieces(Buffer.from('rows')));
-    await keepPlace(db, 'folder', begun);
-    await expect(keepPlace(db, 'folder', others)).rejects.toThrow(/is not the lake of this database/);
+    await keepPlace(db, 'folder', await storesOf(begun));
+    await expect(keepPlace(db, 'folder', await storesOf(others))).rejects.toThrow(/is not the lake of this database/);
   } finally {
     await own.drop();
   }

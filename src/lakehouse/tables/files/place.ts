@@ -41,22 +41,37 @@ export async function requireLake(db: Database, place: LakePlace, store: ObjectS
   );
 }
 
-/** Refuses a store that holds tables. Errors: StartError. */
-async function requireNoTables(place: LakePlace, store: ObjectStore): Promise<void> {
-  for await (const { key } of store.list('tables/'))
+/** Finds a table or an upload that is kept there. Errors: StartError where a store cannot be listed. */
+async function findKept(lake: ObjectStore, objects: ObjectStore): Promise<string | undefined> {
+  try {
+    for (const kept of [lake.list('tables/'), objects.list('uploads/')]) for await (const { key } of kept) return key;
+    return undefined;
+  } catch (error) {
+    throw new StartError(`The bucket cannot be listed: ${explain(error)}.`, { cause: error });
+  }
+}
+
+/** Refuses stores that hold tables or uploads: sweeps would remove what a new database does not know. Errors: StartError. */
+async function requireNew(lake: ObjectStore, objects: ObjectStore): Promise<void> {
+  const key = await findKept(lake, objects);
+  if (key !== undefined)
     throw new StartError(
-      `In ${say(place)} is the lake of another database (${key}), whose files this new one would sweep away: give this process the DATABASE_URL of that one, or an empty DATA_DIR or bucket.`,
+      `${key} is another database's, whose files this new one would sweep away: give this process the DATABASE_URL of that one, or an empty DATA_DIR or bucket.`,
     );
 }
 
-/** Notes a place that was proven, and the id of its lake, for good. Errors: StartError where the lake there is another database's. */
-export async function keepPlace(db: Database, wanted: LakePlace, store: ObjectStore): Promise<void> {
+/** Notes a place that was proven, and the id of its lake, for good. Errors: StartError where the lake or the objects there are another database's. */
+export async function keepPlace(
+  db: Database,
+  wanted: LakePlace,
+  { lake, objects }: Record<'lake' | 'objects', ObjectStore>,
+): Promise<void> {
   const noted = await findNoted(db);
-  if (!noted) await requireNoTables(wanted, store);
-  if (!noted?.id) await store.create(ID_KEY, Buffer.from(randomUUID()));
-  await addPlace(db, wanted, await readId(store));
+  if (!noted) await requireNew(lake, objects);
+  if (!noted?.id) await lake.create(ID_KEY, Buffer.from(randomUUID()));
+  await addPlace(db, wanted, await readId(lake));
   await requirePlace(db, wanted);
-  await requireLake(db, wanted, store);
+  await requireLake(db, wanted, lake);
 }
 
 /** Says what an error is of; that of a store that is away has what the server said as its cause. */
